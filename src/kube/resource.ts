@@ -1,0 +1,55 @@
+/** What the API server calls a resource: enough to build a path, an RBAC rule and an owner reference. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+export const apiVersionOf = (r: { group: string; version: string }): string =>
+  r.group === '' ? r.version : `${r.group}/${r.version}`;
+
+/** `pods`, `deployments.apps`: unique over the cluster, and what users read in RBAC and kubectl. */
+export const resourceName = (r: { group: string; plural: string }): string =>
+  r.group === '' ? r.plural : `${r.plural}.${r.group}`;
+
+export function pathOf(r: Resource, namespace: string, name?: string, subresource?: string): string {
+  const root = r.group === '' ? `/api/${r.version}` : `/apis/${r.group}/${r.version}`;
+  const scope = r.namespaced && namespace !== '' ? `/namespaces/${namespace}` : '';
+  return [root + scope, r.plural, name, subresource].filter(part => part !== undefined && part !== '').join('/');
+}
+
+const builtin = (group: string, version: string, kind: string, plural: string, namespaced = true): Resource => ({
+  group,
+  version,
+  kind,
+  plural,
+  namespaced,
+});
+
+export const Namespace = builtin('', 'v1', 'Namespace', 'namespaces', false);
+export const Node = builtin('', 'v1', 'Node', 'nodes', false);
+export const Pod = builtin('', 'v1', 'Pod', 'pods');
+export const Secret = builtin('', 'v1', 'Secret', 'secrets');
+export const ConfigMap = builtin('', 'v1', 'ConfigMap', 'configmaps');
+export const Service = builtin('', 'v1', 'Service', 'services');
+export const ServiceAccount = builtin('', 'v1', 'ServiceAccount', 'serviceaccounts');
+export const PersistentVolumeClaim = builtin('', 'v1', 'PersistentVolumeClaim', 'persistentvolumeclaims');
+export const Deployment = builtin('apps', 'v1', 'Deployment', 'deployments');
+export const ReplicaSet = builtin('apps', 'v1', 'ReplicaSet', 'replicasets');
+export const StatefulSet = builtin('apps', 'v1', 'StatefulSet', 'statefulsets');
+export const DaemonSet = builtin('apps', 'v1', 'DaemonSet', 'daemonsets');
+export const Job = builtin('batch', 'v1', 'Job', 'jobs');
+export const CronJob = builtin('batch', 'v1', 'CronJob', 'cronjobs');
+export const PodDisruptionBudget = builtin('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets');
+export const StorageClass = builtin('storage.k8s.io', 'v1', 'StorageClass', 'storageclasses', false);
+export const Lease = builtin('coordination.k8s.io', 'v1', 'Lease', 'leases');
+export const Event = builtin('events.k8s.io', 'v1', 'Event', 'events');
+export const CustomResourceDefinition = builtin(
+  'apiextensions.k8s.io',
+  'v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  false,
+);
