@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { int, listMap, map, oneOf, text } from '../schema/helpers.ts';
+
+/** 2^31-1: generations and ports are small, and the bound keeps the format int32 honest. */
+const MAX_INT = 2147483647;
+
+const condition = z.object({
+  type: text('What this condition is about, e.g. Ready, DatabaseReady.').max(316),
+  status: oneOf(['True', 'False', 'Unknown'], 'Whether it holds; Unknown means not found out yet.'),
+  reason: text('Why, in one CamelCase word that scripts may compare.').max(1024),
+  message: text('What happens next and who must act: user, operator or cluster.').max(32768),
+  lastTransitionTime: z.iso.datetime().describe('When status last changed.'),
+  observedGeneration: int(0, MAX_INT, 'The generation of the spec this condition speaks of.').optional(),
+});
+
+const inventoryEntry = z.object({
+  group: text('API group of the object; empty for the core group.'),
+  kind: text('Kind of the object.'),
+  name: text('Name of the object, in the namespace of this one.'),
+  uid: text('UID of the object when it was applied.').optional(),
+  row: text('The step (condition type) that applied it and may prune it.'),
+});
+
+const actionResult = z.object({
+  name: text('The action asked for in spec.actions.'),
+  id: text('The id it was asked for with; the same id never runs twice.'),
+  state: oneOf(['Running', 'Done', 'Failed'], 'How far it is.'),
+  message: text('The result, or why it failed.').optional(),
+  completionTime: z.iso.datetime().describe('When it ended.').optional(),
+});
+
+/** The status of a kind: what the engine writes everywhere, plus the kind's own fields. All of it optional. */
+export function statusSchemaOf(own: z.ZodRawShape) {
+  return z
+    .object({
+      observedGeneration: int(0, MAX_INT, 'The generation of the spec this status was computed from.').optional(),
+      conditions: listMap(condition, ['type'], 'The state in parts; Ready sums them up.').optional(),
+      inventory: listMap(
+        inventoryEntry,
+        ['group', 'kind', 'name'],
+        'Objects the operator applied for this one; what leaves the list is deleted.',
+        512,
+      ).optional(),
+      hashes: map(
+        z.string().describe('Hash of the inputs.'),
+        'Inputs of work that runs once per input, by step. Written by the operator.',
+      ).optional(),
+      release: text('The OpenStack release that runs now; differs from spec.release during an upgrade.').optional(),
+      actions: listMap(actionResult, ['name', 'id'], 'Results of spec.actions.').optional(),
+      ...own,
+    })
+    .describe('What the operator saw and did. Written by the operator only.');
+}

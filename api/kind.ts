@@ -1,0 +1,153 @@
+import * as z from 'zod';
+import type { Condition, KubeObject } from '../src/kube/object.ts';
+import type { Resource } from '../src/kube/resource.ts';
+import { statusSchemaOf } from './blocks/status.ts';
+import { type ValidationRule, withRules } from './schema/helpers.ts';
+
+/** A column of `kubectl get`. `priority: 1` shows only with `-o wide`. */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date' | 'boolean';
+  readonly jsonPath: string;
+  readonly description: string;
+  readonly priority?: number;
+}
+
+/** One object that the engine applied for an owner: enough to find it again and to prune it by row. */
+export interface InventoryEntry {
+  group: string;
+  kind: string;
+  name: string;
+  uid?: string;
+  row: string;
+}
+
+/** The result of one entry of `spec.actions`, kept so that an id runs once. */
+export interface ActionResult {
+  name: string;
+  id: string;
+  state: 'Running' | 'Done' | 'Failed';
+  message?: string;
+  completionTime?: string;
+}
+
+/** What the engine writes on every kind. Everything is optional: a new object has no status at all. */
+export interface BaseStatus {
+  observedGeneration?: number;
+  conditions?: Condition[];
+  inventory?: InventoryEntry[];
+  /** Inputs of work that runs once per input (jobs, config), by step name. */
+  hashes?: Record<string, string>;
+  /** The release that runs now; differs from spec.release during an upgrade. */
+  release?: string;
+  actions?: ActionResult[];
+}
+
+/** A custom object as the API server returns it: the spec is there and defaulted, the status may be absent. */
+export interface CustomObject<Spec, Status = BaseStatus> extends KubeObject {
+  spec: Spec;
+  status?: Status;
+}
+
+/**
+ * A kind of ours. `Input` is what a user may write, `Spec` what is read back after the API server defaulted it.
+ * Controllers use the value as a `Resource` and the two types; zod itself only runs where `specSchema` is touched
+ * (the generator, the CLI, tests), because the API server has already validated what a controller reads.
+ */
+export interface Kind<Input extends object = object, Spec extends object = object, S extends object = object>
+  extends Resource {
+  readonly namespaced: true;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly columns: readonly Column[];
+  readonly description: string;
+  readonly specSchema: z.ZodType<Spec, Input>;
+  readonly statusSchema: z.ZodType<S>;
+}
+
+export type AnyKind = Kind<object, object, object>;
+
+export type InputOf<K> = K extends Kind<infer Input, infer _Spec, infer _S> ? Input : never;
+export type SpecOf<K> = K extends Kind<infer _Input, infer Spec, infer _S> ? Spec : never;
+export type StatusOf<K> = K extends Kind<infer _Input, infer _Spec, infer S> ? S : never;
+export type ObjectOf<K> = CustomObject<SpecOf<K>, StatusOf<K>>;
+
+export interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
+export interface Definition<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawShape> {
+  readonly in: GroupVersion;
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  readonly description: string;
+  /** Columns between NAME and READY. */
+  readonly columns?: readonly Column[];
+  readonly spec: () => Shape;
+  /** CEL over the whole spec, e.g. for optional immutable fields (engine rule 25). */
+  readonly rules?: readonly ValidationRule[];
+  /** Fields that this kind's status has beyond BaseStatus. */
+  readonly status?: () => StatusShape;
+}
+
+type Simplify<T> = { [K in keyof T]: T[K] } & {};
+
+const READY_COLUMNS: readonly Column[] = [
+  {
+    name: 'Ready',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+    description: 'True when everything this object asks for is there and answers',
+  },
+  {
+    name: 'Reason',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+    description: 'Why, in one word',
+  },
+  {
+    name: 'Message',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+    description: 'What happens next and who must act',
+    priority: 1,
+  },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Time since creation' },
+];
+
+export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawShape = Record<never, never>>(
+  definition: Definition<Shape, StatusShape>,
+): Kind<
+  Simplify<z.input<z.ZodObject<Shape, z.core.$strict>>>,
+  Simplify<z.output<z.ZodObject<Shape, z.core.$strict>>>,
+  BaseStatus & Simplify<z.output<z.ZodObject<StatusShape, z.core.$strip>>>
+> {
+  type Input = Simplify<z.input<z.ZodObject<Shape, z.core.$strict>>>;
+  type Spec = Simplify<z.output<z.ZodObject<Shape, z.core.$strict>>>;
+  type S = BaseStatus & Simplify<z.output<z.ZodObject<StatusShape, z.core.$strip>>>;
+  let spec: z.ZodType<Spec, Input> | undefined;
+  let status: z.ZodType<S> | undefined;
+  return {
+    ...definition.in,
+    kind: definition.kind,
+    plural: definition.plural,
+    singular: definition.kind.toLowerCase(),
+    namespaced: true,
+    shortNames: definition.shortNames,
+    columns: [...(definition.columns ?? []), ...READY_COLUMNS],
+    description: definition.description,
+    get specSchema() {
+      spec ??= withRules(z.strictObject(definition.spec()), definition.rules ?? []) as unknown as z.ZodType<
+        Spec,
+        Input
+      >;
+      return spec;
+    },
+    get statusSchema() {
+      status ??= statusSchemaOf(definition.status?.() ?? {}) as unknown as z.ZodType<S>;
+      return status;
+    },
+  };
+}
