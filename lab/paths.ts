@@ -1,0 +1,33 @@
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Everything the lab keeps lies in one folder, so that removing it removes the lab. */
+export const cache = process.env.OPENSTACK_OPERATOR_CACHE ?? join(homedir(), '.cache', 'openstack-operator');
+
+export const repo = dirname(dirname(fileURLToPath(import.meta.url)));
+
+export const paths = {
+  bin: join(cache, 'bin'),
+  goBuild: join(cache, 'go-build'),
+  images: join(cache, 'images'),
+  uv: join(cache, 'uv'),
+  history: join(cache, 'history.json'),
+  /** The running cluster: kept short, because unix sockets below it may have 107 bytes at most. */
+  run: join(cache, 'lab'),
+} as const;
+
+export const runPaths = {
+  pki: join(paths.run, 'pki'),
+  kubeconfigs: join(paths.run, 'kubeconfig'),
+  log: join(paths.run, 'log'),
+  pid: join(paths.run, 'pid'),
+  etcd: join(paths.run, 'etcd'),
+  volumes: join(paths.run, 'volumes'),
+  lock: join(cache, 'lab.lock'),
+  before: join(cache, 'lab-before.json'),
+  node: (name: string): string => join(paths.run, name),
+} as const;
+
+/** What a person or a test points KUBECONFIG at (from inside the lab's network namespace). */
+export const adminKubeconfig = join(runPaths.kubeconfigs, 'admin.conf');
