@@ -65,7 +65,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const token = (user: User) => `token-of-${user}`;
   const tokens = file('tokens.csv', users.map(u => `${token(u)},${u},${u},"${groups[u]}"\n`).join(''));
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const key = file('sa.key', privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
+  const key = file('sa.key', privateKey.export({ type: 'sec1', format: 'pem' }) as string);
   const auditLog = join(dir, 'audit.log');
 
   const start = (name: string, args: string[]) => run(binary, [name, ...args], join(dir, `${name}.log`));
