@@ -1,0 +1,290 @@
+import type { AnyObject } from '../../kube/object.ts';
+import {
+  NoAnswer,
+  type Request,
+  type Response,
+  type Transport,
+  type WatchAnswer,
+  type WatchEvent,
+} from '../../kube/transport.ts';
+import type { Clock, Random } from '../../world/world.ts';
+import type { Store } from '../store/store.ts';
+
+/**
+ * What goes wrong with one request. `lose-answer`: done, but the caller hears NoAnswer. `reject`: not done, and the
+ * caller hears NoAnswer too (it cannot tell). `hang`: not done, no answer; only its timeout or abort ends it.
+ */
+export type Fault =
+  | 'lose-answer'
+  | 'reject'
+  | 'hang'
+  | { status: number; body: unknown; headers?: Record<string, string> };
+
+export interface TransportOptions {
+  /** Whom the store's audit names; the process unless given. */
+  readonly user?: string;
+  /** Asked once per request with its number, from 1; a watch counts too. */
+  readonly intercept?: (request: Request, n: number) => Fault | undefined;
+  /** Extra milliseconds before this event (and those behind it) arrive: a lagging view. */
+  readonly lag?: (request: Request, event: WatchEvent) => number;
+  /** Longest one-way latency in milliseconds; the seed chooses between 1 and this. */
+  readonly latency?: number;
+}
+
+export interface SimTransport extends Transport {
+  /** Breaks the open watches that match, as a cut connection does: events on their way are lost. Returns how many. */
+  cut(match?: (request: Request) => boolean): number;
+}
+
+/** A process as the scheduler sees it. */
+export interface Owner {
+  readonly label: string;
+  readonly dead: boolean;
+  readonly pausedUntil: number;
+  /** Called on a crash: the server notices that the connection is gone. */
+  readonly letGo: Set<() => void>;
+}
+
+/** Puts an event into the queue of the simulation; the returned function takes it out. */
+export type Schedule = (
+  ms: number,
+  label: string,
+  run: () => void,
+  options?: { daemon?: boolean; owner?: Owner | undefined },
+) => () => void;
+
+/** What the simulation lends to the network between a process and a store. */
+export interface Network {
+  readonly schedule: Schedule;
+  readonly order: Random;
+  readonly clock: Clock;
+  note(line: string): void;
+}
+
+/** A few milliseconds, as in one data centre; whole ones, so that ties are common and the seed orders them. */
+const LATENCY = 5;
+
+export function simTransport(net: Network, owner: Owner, store: Store, options: TransportOptions = {}): SimTransport {
+  const streams = new Set<Stream>();
+  const latency = () => 1 + Math.floor(net.order.next() * (options.latency ?? LATENCY));
+  const user = options.user ?? owner.label;
+  let count = 0;
+
+  function send(request: Request, signal?: AbortSignal): Promise<Response> {
+    const name = `${owner.label} ${nameOf(request)}`;
+    const fault = options.intercept?.(request, ++count);
+    return new Promise((resolve, reject) => {
+      const finish = (settle: () => void) => {
+        giveUp?.();
+        signal?.removeEventListener('abort', onAbort);
+        settle();
+      };
+      const fail = (why: string, cause?: unknown) =>
+        finish(() => reject(new NoAnswer(`${nameOf(request)}: ${why}`, cause)));
+      const onAbort = () => fail('aborted', signal?.reason);
+      const giveUp =
+        request.timeout === undefined
+          ? undefined
+          : net.schedule(request.timeout, `${name} timeout`, () => fail(`no answer in ${request.timeout} ms`), {
+              daemon: fault !== 'hang',
+              owner,
+            });
+      if (signal?.aborted) return onAbort();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      if (fault === 'hang') return;
+      // Once sent, a request belongs to the network: a crash of the sender stops it or not, as the seed says.
+      const survives = net.order.next() < 0.5;
+      net.schedule(latency(), `${name} commit`, () => {
+        if (owner.dead && !survives) return;
+        const answer =
+          fault === 'reject' ? undefined : typeof fault === 'object' ? faulty(fault) : store.handle(request, user);
+        const label = `${name} reply ${answer === undefined || fault === 'lose-answer' ? 'lost' : answer.status}`;
+        net.schedule(
+          latency(),
+          label,
+          () => {
+            if (answer === undefined || fault === 'lose-answer') return fail('the connection broke');
+            finish(() => resolve(withDate(answer, net.clock.wall())));
+          },
+          { owner },
+        );
+      });
+    });
+  }
+
+  function watch(request: Request, signal: AbortSignal): Promise<WatchAnswer> {
+    const name = `${owner.label} ${nameOf(request)}`;
+    const fault = options.intercept?.(request, ++count);
+    return new Promise((resolve, reject) => {
+      const refuse = (why: string, cause?: unknown) => reject(new NoAnswer(`${nameOf(request)}: ${why}`, cause));
+      if (signal.aborted) return refuse('aborted', signal.reason);
+      const onAbort = () => refuse('aborted', signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (fault === 'hang') return;
+      net.schedule(
+        latency(),
+        `${name} open`,
+        () => {
+          if (signal.aborted) return;
+          const stream = new Stream(request, wire(request, name));
+          const opened =
+            fault === undefined
+              ? store.watch(
+                  request,
+                  event => stream.push(event),
+                  () => stream.push('end'),
+                )
+              : { status: typeof fault === 'object' ? fault.status : 0, refusal: faulty(fault) };
+          if (opened.status === 200 && 'close' in opened) {
+            streams.add(stream);
+            const letGo = () => opened.close();
+            owner.letGo.add(letGo);
+            stream.closed = () => {
+              streams.delete(stream);
+              owner.letGo.delete(letGo);
+              opened.close();
+            };
+          }
+          net.schedule(
+            latency(),
+            `${name} ${opened.status === 200 ? 'watching' : `refused ${opened.status}`}`,
+            () => {
+              if (signal.aborted) return stream.close();
+              signal.removeEventListener('abort', onAbort);
+              if (typeof fault === 'string') return refuse('the connection broke');
+              if ('refusal' in opened) {
+                return resolve({ status: opened.status, refusal: withDate(opened.refusal, net.clock.wall()) });
+              }
+              signal.addEventListener('abort', () => stream.close(), { once: true });
+              resolve({ status: 200, events: stream.read() });
+            },
+            { owner },
+          );
+        },
+        { owner },
+      );
+    });
+  }
+
+  /** Each event is an entry of its own; the next one is scheduled when the one before it has arrived. */
+  const wire = (request: Request, name: string): Wire => ({
+    due: item => net.clock.now() + latency() + (typeof item === 'string' ? 0 : (options.lag?.(request, item) ?? 0)),
+    carry(item, due, arrive) {
+      const label = `${name} ${typeof item === 'string' ? item : describe(item)}`;
+      const daemon = typeof item !== 'string' && item.type === 'BOOKMARK';
+      net.schedule(due - net.clock.now(), label, arrive, { owner, daemon });
+    },
+  });
+
+  return {
+    send,
+    watch,
+    cut(match = () => true) {
+      const hit = [...streams].filter(s => match(s.request));
+      for (const stream of hit) {
+        net.note(`${owner.label} ${nameOf(stream.request)} CUT`);
+        stream.cut();
+      }
+      return hit.length;
+    },
+  };
+}
+
+type Item = WatchEvent | 'end' | 'cut';
+
+interface Wire {
+  due(item: Item): number;
+  carry(item: Item, due: number, arrive: () => void): void;
+}
+
+/** The client's end of one watch: items on the wire, items that arrived, and whoever waits for them. */
+class Stream {
+  readonly request: Request;
+  closed: () => void = () => {};
+  readonly #wire: Wire;
+  #sent: { item: Item; due: number }[] = [];
+  readonly #arrived: Item[] = [];
+  #moving = false;
+  #over = false;
+  #wake: () => void = () => {};
+
+  constructor(request: Request, wire: Wire) {
+    this.request = request;
+    this.#wire = wire;
+  }
+
+  push(item: Item): void {
+    if (this.#over) return;
+    this.#sent.push({ item, due: this.#wire.due(item) });
+    this.#move();
+  }
+
+  cut(): void {
+    this.#sent = [];
+    this.closed();
+    this.push('cut');
+  }
+
+  close(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.closed();
+    this.#wake();
+  }
+
+  #move(): void {
+    const first = this.#sent[0];
+    if (this.#moving || first === undefined) return;
+    this.#moving = true;
+    this.#wire.carry(first.item, first.due, () => {
+      this.#moving = false;
+      // A cut empties the wire while an item is under way: that one is lost too.
+      if (this.#sent[0] === first) {
+        this.#sent.shift();
+        this.#arrived.push(first.item);
+        this.#wake();
+      }
+      this.#move();
+    });
+  }
+
+  async *read(): AsyncGenerator<WatchEvent> {
+    try {
+      for (;;) {
+        while (this.#arrived.length === 0 && !this.#over) {
+          await new Promise<void>(resolve => {
+            this.#wake = resolve;
+          });
+        }
+        if (this.#over) return;
+        const item = this.#arrived.shift()!;
+        if (item === 'end') return;
+        if (item === 'cut') throw new NoAnswer(`watch ${this.request.path}: the connection broke`);
+        yield item;
+      }
+    } finally {
+      this.close();
+    }
+  }
+}
+
+function nameOf(request: Request): string {
+  const watch = request.query?.watch !== undefined ? 'WATCH' : request.method;
+  return `${watch} ${request.path}`;
+}
+
+function describe(event: WatchEvent): string {
+  const meta = (event.object as AnyObject).metadata;
+  return `${event.type} ${meta?.name ?? ''}@${meta?.resourceVersion ?? ''}`;
+}
+
+const faulty = (fault: Fault): Response =>
+  typeof fault === 'object'
+    ? { status: fault.status, headers: fault.headers ?? {}, body: fault.body }
+    : { status: 0, headers: {}, body: undefined };
+
+/** Client.serverTime reads it. */
+const withDate = (answer: Response, wall: number): Response =>
+  answer.headers.date !== undefined
+    ? answer
+    : { ...answer, headers: { ...answer.headers, date: new Date(wall).toUTCString() } };
