@@ -20,6 +20,12 @@ export function pathOf(r: Resource, namespace: string, name?: string, subresourc
   return [root + scope, r.plural, name, subresource].filter(part => part !== undefined && part !== '').join('/');
 }
 
+/** Items of a list come without apiVersion and kind when their type is built in; the rest of the code relies on both. */
+export const withType = <T extends { apiVersion?: string; kind?: string }>(r: Resource, object: T): T =>
+  object.kind === r.kind && object.apiVersion === apiVersionOf(r)
+    ? object
+    : { ...object, apiVersion: apiVersionOf(r), kind: r.kind };
+
 const builtin = (group: string, version: string, kind: string, plural: string, namespaced = true): Resource => ({
   group,
   version,
