@@ -41,6 +41,11 @@ export interface BaseStatus {
   /** The release that runs now; differs from spec.release during an upgrade. */
   release?: string;
   actions?: ActionResult[];
+  /** Pods wanted and ready, over all workloads of the object. */
+  replicas?: number;
+  readyReplicas?: number;
+  /** URL by interface (`public`, `internal`); on the control plane by service. */
+  endpoints?: Record<string, string>;
 }
 
 /** A custom object as the API server returns it: the spec is there and defaulted, the status may be absent. */

@@ -2,14 +2,16 @@ import * as z from 'zod';
 import { int, listMap, map, oneOf, text } from '../schema/helpers.ts';
 
 /** 2^31-1: generations and ports are small, and the bound keeps the format int32 honest. */
-const MAX_INT = 2147483647;
+export const MAX_INT = 2147483647;
+
+export const time = (description: string) => z.iso.datetime().describe(description);
 
 const condition = z.object({
   type: text('What this condition is about, e.g. Ready, DatabaseReady.').max(316),
   status: oneOf(['True', 'False', 'Unknown'], 'Whether it holds; Unknown means not found out yet.'),
   reason: text('Why, in one CamelCase word that scripts may compare.').max(1024),
   message: text('What happens next and who must act: user, operator or cluster.').max(32768),
-  lastTransitionTime: z.iso.datetime().describe('When status last changed.'),
+  lastTransitionTime: time('When status last changed.'),
   observedGeneration: int(0, MAX_INT, 'The generation of the spec this condition speaks of.').optional(),
 });
 
@@ -26,7 +28,7 @@ const actionResult = z.object({
   id: text('The id it was asked for with; the same id never runs twice.'),
   state: oneOf(['Running', 'Done', 'Failed'], 'How far it is.'),
   message: text('The result, or why it failed.').optional(),
-  completionTime: z.iso.datetime().describe('When it ended.').optional(),
+  completionTime: time('When it ended.').optional(),
 });
 
 /** The status of a kind: what the engine writes everywhere, plus the kind's own fields. All of it optional. */
@@ -47,7 +49,36 @@ export function statusSchemaOf(own: z.ZodRawShape) {
       ).optional(),
       release: text('The OpenStack release that runs now; differs from spec.release during an upgrade.').optional(),
       actions: listMap(actionResult, ['name', 'id'], 'Results of spec.actions.').optional(),
+      replicas: int(0, MAX_INT, 'Pods wanted, over all workloads of this object.').optional(),
+      readyReplicas: int(0, MAX_INT, 'Pods ready, over all workloads of this object.').optional(),
+      endpoints: map(
+        z.string().describe('URL.'),
+        'Where to reach it: URL by interface (public, internal), on a control plane by service.',
+      ).optional(),
       ...own,
     })
     .describe('What the operator saw and did. Written by the operator only.');
 }
+
+/** One line per thing that a parent waits for. */
+export const summaryLine = (subject: string) => ({
+  name: text(`Name of the ${subject}.`),
+  ready: z.boolean().describe('Whether it is Ready.'),
+  reason: text('Why, in one CamelCase word.').optional(),
+  message: text('What happens next and who must act.').max(512).optional(),
+});
+
+/** Members of a quorum system as the operator last saw them. */
+export const members = () => ({
+  members: listMap(
+    z.object({
+      name: text('Name of the pod.'),
+      state: text('What it reports of itself, e.g. Synced, Joining, Down.').optional(),
+      position: text('How far its data goes (seqno, raft index), as text.').optional(),
+      message: text('Anything else worth knowing.').max(512).optional(),
+    }),
+    ['name'],
+    'The members of the cluster as last seen.',
+    16,
+  ).optional(),
+});

@@ -1,0 +1,224 @@
+import * as z from 'zod';
+import { flag, group, int, list, listMap, map, objectName, oneOf, text } from '../schema/helpers.ts';
+
+export const RELEASES = ['2025.1', '2025.2', '2026.1'] as const;
+export type Release = (typeof RELEASES)[number];
+
+const ACTIONS = ['rotate', 'restart', 'resync', 'discover-hosts', 'backup'] as const;
+
+export const release = () => ({
+  release: oneOf(RELEASES, 'OpenStack release to run. A newer one upgrades; going back is refused.').default('2025.2'),
+});
+
+export const deletionPolicy = () => ({
+  deletionPolicy: oneOf(
+    ['Retain', 'Delete'],
+    'What deleting this object does to its data: Retain keeps volumes, databases, pools and the Secrets that open them, and a new object of the same name finds them again; Delete removes them.',
+  ).default('Retain'),
+});
+
+export const podProfile = () => ({
+  podProfile: oneOf(
+    ['kolla', 'restricted'],
+    'kolla starts containers through kolla_start (needs PodSecurity baseline); restricted mounts files where they belong and needs no privileges at all.',
+  ).default('kolla'),
+});
+
+export const actions = () => ({
+  actions: listMap(
+    z.strictObject({
+      name: oneOf(ACTIONS, 'What to do.'),
+      id: text('Any text; a new id runs the action again, the same id never does.').min(1).max(63),
+      target: text('What to act on, e.g. the credential to rotate; empty means all that applies.').max(253).optional(),
+    }),
+    ['name', 'id'],
+    'Things to do once, now. Results appear in status.actions.',
+    32,
+  ).optional(),
+});
+
+export const images = () => ({
+  images: map(
+    z.string().min(1).max(512).describe('Image reference.'),
+    'Images by container name (as in the release table, e.g. keystone, nova-api) instead of the default of the release.',
+  ).optional(),
+});
+
+/** What every kind that deploys something for itself has. */
+export const lifecycle = () => ({
+  ...release(),
+  ...deletionPolicy(),
+  ...podProfile(),
+  ...images(),
+  ...actions(),
+  ...credentialRotation(),
+  ...networkPolicy(),
+});
+
+const credentialRotation = () => ({
+  credentialRotation: group(
+    {
+      schedule: cron(
+        'When to replace every password the operator made, e.g. "0 3 1 * *". The old one stays valid until nothing uses it.',
+      ),
+    },
+    'Regular replacement of generated passwords. Absent: only on spec.actions.',
+  ).optional(),
+});
+
+const networkPolicy = () => ({
+  networkPolicy: group(
+    { enabled: flag('true admits only the traffic that the services need.').default(false) },
+    'NetworkPolicies for the pods of this object.',
+  ).optional(),
+});
+
+/** Five fields of cron. Only the shape is checked here; the reader says which field is wrong. */
+export const cron = (description: string) =>
+  z
+    .string()
+    .max(128)
+    .regex(/^(@(hourly|daily|weekly|monthly)|\S+( +\S+){4})$/)
+    .describe(description);
+
+const issuerRef = () =>
+  group(
+    {
+      name: objectName('Name of the issuer.'),
+      kind: text('Issuer (same namespace) or ClusterIssuer.').max(63).default('Issuer'),
+      group: text('API group of the issuer.').max(253).default('cert-manager.io'),
+    },
+    'The cert-manager issuer that signs certificates.',
+  );
+
+/** TLS of a whole cloud. */
+export const cloudTls = () => ({
+  tls: group(
+    {
+      enabled: flag('true serves every public and internal endpoint over TLS.').default(false),
+      issuerRef: issuerRef().optional(),
+      caBundleSecretName: objectName('Secret with extra CAs to trust, key ca.crt.').optional(),
+    },
+    'TLS for the whole cloud. Needs issuerRef, or secretName on each service.',
+  ).prefault({}),
+});
+
+/** TLS of one service. */
+export const tls = () => ({
+  tls: group(
+    {
+      enabled: flag('true serves this service over TLS.').default(false),
+      issuerRef: issuerRef().optional(),
+      secretName: objectName(
+        'Secret with tls.crt, tls.key and ca.crt for the internal endpoint, instead of an issuer.',
+      ).optional(),
+      publicSecretName: objectName('The same for the public endpoint.').optional(),
+      caBundleSecretName: objectName('Secret with extra CAs to trust, key ca.crt.').optional(),
+    },
+    'TLS of this service.',
+  ).optional(),
+});
+
+/** How hosts outside the cluster reach a service that has no HTTP ingress, or must be reached without it. */
+export const expose = () => ({
+  expose: group(
+    {
+      type: oneOf(
+        ['LoadBalancer', 'NodePort', 'External'],
+        'How: a Service of that type, or External when you route it yourself.',
+      ).optional(),
+      hostname: text('Name or address that hosts use; required for External, else taken from the Service.')
+        .max(253)
+        .optional(),
+      port: int(1, 65535, 'Port that hosts use when it differs from the service port.').optional(),
+      annotations: map(
+        z.string().describe('Value.'),
+        'Annotations for the Service, e.g. for the load balancer.',
+      ).optional(),
+    },
+    'The address that hosts outside the cluster use.',
+  ).optional(),
+});
+
+const ingressShape = () => ({
+  className: text('IngressClass to use.').max(253).optional(),
+  annotations: map(z.string().describe('Value.'), 'Annotations for the Ingress or HTTPRoute.').optional(),
+  gatewayRef: group(
+    {
+      name: objectName('Name of the Gateway.'),
+      sectionName: text('Listener of the Gateway.').max(253).optional(),
+    },
+    'Gateway API Gateway to attach an HTTPRoute to, instead of an Ingress.',
+  ).optional(),
+});
+
+/** Public HTTP exposure of a cloud. */
+export const cloudIngress = () => ({
+  publicDomain: text(
+    'Domain of the public endpoints, e.g. cloud.example.org gives keystone.cloud.example.org. Absent: no public endpoints outside the cluster.',
+  )
+    .max(253)
+    .optional(),
+  ingress: group(
+    {
+      ...ingressShape(),
+      className: text('IngressClass to use.').max(253).default('haproxy'),
+      routing: oneOf(
+        ['host', 'path'],
+        'host gives each service a name; path one name with a path each, where the API supports it.',
+      ).default('host'),
+    },
+    'How public endpoints are published; used when publicDomain is set.',
+  ).prefault({}),
+});
+
+/** Public HTTP exposure of one service. */
+export const publicEndpoint = () => ({
+  publicURL: text(
+    'URL that users reach this service at; goes into the catalog. Absent: from ingress, else the internal one.',
+  )
+    .max(512)
+    .optional(),
+  ingress: group(
+    {
+      hostname: text('Host name of the public endpoint.').max(253).optional(),
+      path: text('Path under that host when several services share it.').max(253).optional(),
+      ...ingressShape(),
+    },
+    'Publish this service through an Ingress or HTTPRoute.',
+  ).optional(),
+});
+
+/** Regular removal of rows that the service itself only marks as deleted. */
+export const housekeeping = () => ({
+  housekeeping: group(
+    {
+      schedule: cron('When to run.').default('30 1 * * *'),
+      retentionDays: int(1, 3650, 'Age in days at which deleted rows are removed.').default(30),
+      suspend: flag('true stops the runs.').default(false),
+    },
+    'Removes old deleted rows from the database.',
+  ).optional(),
+});
+
+export const storage = (defaultSize: string) => ({
+  storageSize: sizeWithDefault(defaultSize),
+  storageClass: objectName(
+    'StorageClass of the volumes; absent means the default of the cluster. Fixed after creation.',
+  ).optional(),
+});
+
+const sizeWithDefault = (value: string) =>
+  z
+    .string()
+    .max(32)
+    .regex(/^[0-9]+(\.[0-9]+)?([KMGTPE]i?)?$/)
+    .describe('Size of each volume. It may grow where the storage class allows it, never shrink.')
+    .default(value);
+
+export const networkAttachments = () => ({
+  networkAttachments: list(
+    objectName('Name of a NetworkAttachmentDefinition.'),
+    'Extra networks that the pod which runs Ansible is attached to.',
+  ).optional(),
+});

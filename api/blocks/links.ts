@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { list, objectName } from '../schema/helpers.ts';
+
+/*
+ * Links exist in pairs: a name, and a hand-made Secret (or address) that wins over it. The names are defaulted, so
+ * there is no "exactly one" rule: a user who sets a Secret need not clear a name that the API server filled in.
+ */
+const secretKeys = 'keys hostname, user, password; optional port';
+
+export const database = () => ({
+  databaseInstance: objectName('MariaDB object to create the database in.').default('mariadb'),
+  databaseSecret: objectName(
+    `Secret that opens an existing database (${secretKeys}, database, ca.crt), instead of databaseInstance.`,
+  ).optional(),
+});
+
+export const messageBus = () => ({
+  messageBusInstance: objectName('RabbitMQ object to create the user and vhost in.').default('rabbitmq'),
+  messageBusSecret: objectName(
+    `Secret that opens an existing message bus (${secretKeys}, vhost, ca.crt), instead of messageBusInstance.`,
+  ).optional(),
+});
+
+export const identity = () => ({
+  keystoneInstance: objectName('Keystone object to register the service in.').default('keystone'),
+  keystoneSecret: objectName(
+    'Secret with a service user of an existing Keystone (keys url, user, password, project, region; optional ca.crt), instead of keystoneInstance.',
+  ).optional(),
+});
+
+export const memcached = () => ({
+  memcachedInstance: objectName('Memcached object to cache in.').default('memcached'),
+  memcachedServers: list(
+    z.string().min(1).max(261).describe('host:port'),
+    'Addresses of existing memcached servers, instead of memcachedInstance.',
+    32,
+  ).optional(),
+});
+
+/** Links of Nova's processes: Secrets only, so that each works without the objects above it (seed 000, decision 2). */
+export const secretLinks = {
+  apiDatabase: () => ({
+    apiDatabaseSecret: objectName(`Secret that opens the API database (${secretKeys}, database, ca.crt).`).optional(),
+  }),
+  cellDatabase: () => ({
+    cellDatabaseSecret: objectName(
+      `Secret that opens the cell's database (${secretKeys}, database, ca.crt).`,
+    ).optional(),
+  }),
+  messageBus: () => ({
+    messageBusSecret: objectName(`Secret that opens the message bus (${secretKeys}, vhost, ca.crt).`).optional(),
+  }),
+  keystone: () => ({
+    keystoneSecret: objectName(
+      'Secret with the service user (keys url, user, password, project, region; optional ca.crt).',
+    ).optional(),
+  }),
+  memcached: () => ({
+    memcachedServers: list(
+      z.string().min(1).max(261).describe('host:port'),
+      'Addresses of memcached servers; without any, nothing is cached.',
+      32,
+    ).optional(),
+  }),
+  metadata: () => ({
+    metadataSecret: objectName(
+      'Secret shared with the agents that forward metadata requests, key metadata-secret.',
+    ).optional(),
+  }),
+};

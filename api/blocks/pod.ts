@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { group, int, list, map, objectName, oneOf, open, quantity, text } from '../schema/helpers.ts';
+
+export const customServiceConfig = (format = 'oslo.config text') => ({
+  customServiceConfig: text(
+    `${format} that wins over everything the operator writes, kept verbatim. Say only what you want different.`,
+  ).optional(),
+});
+
+const config = (format?: string) => ({
+  ...customServiceConfig(format),
+  customServiceConfigSecrets: list(
+    objectName('Name of a Secret.'),
+    'Secrets whose keys are config files read after customServiceConfig, in this order: for backend passwords.',
+    16,
+  ).optional(),
+  defaultConfigOverwrite: map(
+    z.string().describe('Content of the file.'),
+    'Whole files to replace, by file name, e.g. policy.yaml. Only names the service allows.',
+    16,
+  ).optional(),
+});
+
+const scheduling = () => ({
+  resources: group(
+    {
+      requests: map(quantity('Amount.'), 'What the scheduler sets aside, e.g. cpu: 100m, memory: 512Mi.').optional(),
+      limits: map(quantity('Amount.'), 'What the container may use at most.').optional(),
+    },
+    'CPU and memory of the main container.',
+  ).optional(),
+  nodeSelector: map(z.string().describe('Label value.'), 'Labels that a node must have to run the pods.').optional(),
+  tolerations: list(
+    z.strictObject({
+      key: text('Taint key; empty with operator Exists matches all.').optional(),
+      operator: oneOf(['Equal', 'Exists'], 'How to compare; Equal when absent.').optional(),
+      value: text('Taint value for Equal.').optional(),
+      effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'Effect to tolerate; all when absent.').optional(),
+      tolerationSeconds: int(0, 2147483647, 'Seconds to stay after a NoExecute taint appears.').optional(),
+    }),
+    'Taints that the pods tolerate.',
+  ).optional(),
+  topologySpread: list(
+    open('A TopologySpreadConstraint of core/v1; the label selector is filled in when absent.'),
+    'How pods spread over nodes or zones, instead of the default soft spread over nodes.',
+    8,
+  ).optional(),
+  priorityClassName: objectName('PriorityClass of the pods.').optional(),
+});
+
+/** Everything about pods but their number. */
+export const pods = (configFormat?: string) => ({
+  ...scheduling(),
+  image: text('Image of the main container, instead of the default of the release.').min(1).max(512).optional(),
+  ...config(configFormat),
+  extraMounts: list(
+    open('Fields of a core/v1 Volume (name and source) plus mountPath, subPath, readOnly.'),
+    'Extra volumes in the pods.',
+    32,
+  ).optional(),
+  override: open(
+    'Last resort: fields under service and podTemplate are merged over what the operator generates.',
+  ).optional(),
+});
+
+const MAX_REPLICAS = 32;
+
+export const replicas = (value = 1) => ({
+  replicas: int(0, MAX_REPLICAS, 'Number of pods; 0 stops the service and keeps its data.').default(value),
+});
+
+/** A quorum of two is worse than one member: either stops the cluster. */
+export const quorumReplicas = () => ({
+  replicas: int(1, 3, 'Number of members: 1, or 3 for high availability. Can be edited in both directions.')
+    .refine(n => n !== 2, 'must be 1 or 3')
+    .meta({ 'x-kubernetes-validations': [{ rule: 'self == 1 || self == 3', message: 'must be 1 or 3' }] })
+    .default(1),
+});
+
+/** One process of a service that has several: what is not set here comes from the service. */
+export const template = () => ({
+  replicas: int(0, MAX_REPLICAS, 'Number of pods, instead of the number of the service.').optional(),
+  ...pods(),
+});

@@ -1,0 +1,69 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { cron, expose, housekeeping, lifecycle, publicEndpoint, tls } from '../blocks/common.ts';
+import { database, memcached } from '../blocks/links.ts';
+import { pods, replicas } from '../blocks/pod.ts';
+import { time } from '../blocks/status.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { group, immutable, immutableField, int, objectName, text } from '../schema/helpers.ts';
+
+export const Keystone = kind({
+  in: openstack,
+  kind: 'Keystone',
+  plural: 'keystones',
+  shortNames: ['osks'],
+  description: 'The identity service: users, projects, tokens and the catalog of all other services.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...replicas(),
+    region: immutable(
+      text('Region of the catalog.').min(1).max(255),
+      'every endpoint of the catalog carries it',
+    ).default('RegionOne'),
+    ...database(),
+    databaseName: text('Name of the database. Fixed after creation; absent means derived from the name of this object.')
+      .min(1)
+      .max(64)
+      .optional(),
+    ...memcached(),
+    adminUser: text('Name of the administrator.').min(1).max(255).default('admin'),
+    adminProject: text('Project of the administrator.').min(1).max(64).default('admin'),
+    adminPasswordSecret: objectName(
+      'Secret with the administrator password, key password. Absent: generated once as keystone-admin.',
+    ).optional(),
+    /**
+     * A key must outlive every token signed with it: keys >= ceil((tokenExpiration + 2 days) / interval) + 2.
+     * Weekly rotation needs 3; 5 leave room for daily rotation, or for tokens of up to two weeks.
+     */
+    fernetRotation: group(
+      {
+        schedule: cron('When token keys rotate.').default('0 0 * * 0'),
+        maxActiveKeys: int(
+          3,
+          64,
+          'Keys kept, the staged one included. At least two more than rotations within tokenExpiration plus two days.',
+        ).default(5),
+      },
+      'Rotation of the keys that sign tokens. Pods pick new keys up without a restart.',
+    ).prefault({}),
+    tokenExpiration: int(60, 2_592_000, 'Life of a token in seconds.').default(3600),
+    ...publicEndpoint(),
+    ...expose(),
+    ...tls(),
+    ...housekeeping(),
+    ...pods(),
+    ...lifecycle(),
+  }),
+  rules: [immutableField('databaseName', 'data does not move between databases')],
+  status: () => ({
+    fernet: group(
+      {
+        lastRotation: time('When the keys last rotated.').optional(),
+        nextRotation: time('When they rotate next; a missed time is caught up.').optional(),
+        keys: int(0, 64, 'Keys in use now.').optional(),
+      },
+      'Token keys.',
+    ).optional(),
+    adminSecret: text('Secret that holds the administrator password.').optional(),
+  }),
+});

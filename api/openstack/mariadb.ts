@@ -1,0 +1,42 @@
+import { replicasColumn } from '../blocks/columns.ts';
+import { lifecycle, storage, tls } from '../blocks/common.ts';
+import { pods, quorumReplicas } from '../blocks/pod.ts';
+import { members } from '../blocks/status.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { group, immutableField, int, objectName, text } from '../schema/helpers.ts';
+
+export const MariaDB = kind({
+  in: openstack,
+  kind: 'MariaDB',
+  plural: 'mariadbs',
+  shortNames: ['osdb'],
+  description:
+    'The database server of a cloud: one member, a Galera cluster of three, or the address of a server that exists already. Services create their databases and users in it by themselves.',
+  columns: [replicasColumn()],
+  spec: () => ({
+    ...quorumReplicas(),
+    ...storage('10Gi'),
+    secret: objectName(
+      'Secret with the root password, key password. Absent: generated once as <name>-root.',
+    ).optional(),
+    external: group(
+      {
+        hostname: text('Name or address of the server.').min(1).max(253).optional(),
+        port: int(1, 65535, 'Port of the server.').default(3306),
+        adminSecret: objectName(
+          'Secret with a user that may create databases and users: keys user, password; optional ca.crt.',
+        ).optional(),
+      },
+      'A server that exists already; then nothing is deployed and replicas and storage mean nothing.',
+    ).optional(),
+    ...tls(),
+    ...pods('my.cnf text'),
+    ...lifecycle(),
+  }),
+  rules: [immutableField('storageClass', 'volumes do not move between classes; back up, re-create and restore')],
+  status: () => ({
+    hostname: text('Name that clients use inside the cluster.').optional(),
+    ...members(),
+  }),
+});

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import { replicasColumn } from '../blocks/columns.ts';
+import { lifecycle, tls } from '../blocks/common.ts';
+import { pods, replicas } from '../blocks/pod.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { int, list } from '../schema/helpers.ts';
+
+export const Memcached = kind({
+  in: openstack,
+  kind: 'Memcached',
+  plural: 'memcacheds',
+  shortNames: ['osmc'],
+  description: 'The token and session cache of a cloud. Holds nothing that must survive.',
+  columns: [replicasColumn()],
+  spec: () => ({
+    ...replicas(),
+    memoryMB: int(16, 1_048_576, 'Memory for cached items in MiB; the container gets some more.').default(256),
+    maxConnections: int(16, 1_048_576, 'Connections at the same time.').default(8192),
+    ...tls(),
+    ...pods('memcached arguments, one per line,'),
+    ...lifecycle(),
+  }),
+  status: () => ({
+    servers: list(z.string().describe('host:port'), 'Addresses that services are given.', 32).optional(),
+  }),
+});

@@ -1,0 +1,41 @@
+import { replicasColumn } from '../blocks/columns.ts';
+import { expose, lifecycle, storage, tls } from '../blocks/common.ts';
+import { pods, quorumReplicas } from '../blocks/pod.ts';
+import { members } from '../blocks/status.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { group, immutableField, int, objectName, text } from '../schema/helpers.ts';
+
+export const RabbitMQ = kind({
+  in: openstack,
+  kind: 'RabbitMQ',
+  plural: 'rabbitmqs',
+  shortNames: ['osmq'],
+  description:
+    'The message bus of a cloud: one member, a cluster of three, or the address of a bus that exists already. Services create their users and vhosts in it by themselves.',
+  columns: [replicasColumn()],
+  spec: () => ({
+    ...quorumReplicas(),
+    ...storage('5Gi'),
+    external: group(
+      {
+        hostname: text('Name or address that services connect to.').min(1).max(253).optional(),
+        port: int(1, 65535, 'AMQP port.').default(5672),
+        managementURL: text('URL of the management API, e.g. http://bus.example.org:15672.').max(512).optional(),
+        adminSecret: objectName(
+          'Secret with a user that has the tag administrator: keys user, password; optional ca.crt.',
+        ).optional(),
+      },
+      'A bus that exists already; then nothing is deployed and replicas and storage mean nothing.',
+    ).optional(),
+    ...expose(),
+    ...tls(),
+    ...pods('rabbitmq.conf text'),
+    ...lifecycle(),
+  }),
+  rules: [immutableField('storageClass', 'volumes do not move between classes; delete and create the bus again')],
+  status: () => ({
+    hostname: text('Name that clients use inside the cluster.').optional(),
+    ...members(),
+  }),
+});
