@@ -145,8 +145,10 @@ export function values(document: Document): Map<string, Map<string, string[]>> {
   for (const item of document.items) {
     if (item.kind === 'section' && !found.has(item.name)) found.set(item.name, new Map());
     if (item.kind !== 'assignment') continue;
-    const section = found.get(item.section) ?? new Map<string, string[]>();
-    section.set(item.key, [...(section.get(item.key) ?? []), item.value]);
+    const section = found.get(item.section);
+    const list = section?.get(item.key);
+    if (list) list.push(item.value);
+    else section?.set(item.key, [item.value]);
   }
   return found;
 }

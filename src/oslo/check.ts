@@ -1,0 +1,147 @@
+import type { Shape } from './options.ts';
+import { isPythonSpace, strip } from './python.ts';
+
+/**
+ * What oslo's types (oslo_config/types.py) say about a value whose references are resolved: the problem, or undefined.
+ * The value is not in the text, because the option may hold a secret. Types that the tables name but do not describe
+ * (item types of lists, regular expressions, maximal lengths) are not checked.
+ */
+export function problemOf(option: Shape, value: string): string | undefined {
+  switch (option.t) {
+    case 'bool':
+      return booleans.has(value.toLowerCase()) ? undefined : 'is not a boolean: write true or false';
+    case 'int':
+      return number(option, value, integer, 'an integer');
+    case 'port':
+      return number({ min: 0, max: 65535, ...option }, value, integer, 'a port number');
+    case 'float':
+      return number(option, value, float, 'a number');
+    case 'str':
+      return choice(option, value);
+    case 'dict':
+      return dictionary(value);
+    case 'uri':
+      return isUri(value) ? undefined : 'is not a URI with a scheme and a host';
+    case 'IP address value':
+      return isIp(value) ? undefined : 'is not an IP address';
+    case 'host':
+      return isIp(value) || isHost(value, /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i)
+        ? undefined
+        : 'is not a host name or IP address';
+    case 'hostdomain':
+      return isIp(value) || isHost(value, /^(?!-)[a-z0-9-_]{1,63}(?<!-)$/i)
+        ? undefined
+        : 'is not a host name or IP address';
+    default:
+      return undefined;
+  }
+}
+
+const booleans = new Set(['true', '1', 'on', 'yes', 'false', '0', 'off', 'no']);
+
+/** Python's int() and float() take single underscores between digits, and white space around. */
+const digits = '[0-9]+(?:_[0-9]+)*';
+const integer = new RegExp(`^[+-]?${digits}$`);
+const float = new RegExp(
+  `^[+-]?(?:(?:${digits}(?:\\.(?:${digits})?)?|\\.${digits})(?:e[+-]?${digits})?|inf|infinity|nan)$`,
+  'i',
+);
+
+function number(
+  option: Pick<Shape, 'min' | 'max' | 'choices'>,
+  value: string,
+  form: RegExp,
+  what: string,
+): string | undefined {
+  const text = strip(value);
+  // oslo reads an empty number as None.
+  if (text === '') return undefined;
+  if (!form.test(text)) return `is not ${what}`;
+  const found = toNumber(text);
+  if (option.choices) return option.choices.includes(found) ? undefined : `must be one of ${list(option.choices)}`;
+  if (option.min !== undefined && found < option.min) return `must be at least ${option.min}`;
+  if (option.max !== undefined && found > option.max) return `must be at most ${option.max}`;
+  return undefined;
+}
+
+function toNumber(text: string): number {
+  const plain = text.replaceAll('_', '');
+  const infinite = /^([+-]?)inf/i.exec(plain);
+  return infinite ? (infinite[1] === '-' ? -Infinity : Infinity) : Number(plain);
+}
+
+function choice(option: Shape, value: string): string | undefined {
+  const { choices } = option;
+  if (!choices || choices.includes(value)) return undefined;
+  return `must be one of ${list(choices)}`;
+}
+
+/** Some options ignore case, which the tables do not say; so a difference in case alone is no certain error. */
+export function differsOnlyByCase(option: Shape, value: string): boolean {
+  return (option.choices ?? []).some(item => String(item).toLowerCase() === value.toLowerCase());
+}
+
+const list = (choices: readonly (string | number | null)[]): string =>
+  choices
+    .filter(item => item !== null)
+    .map(item => (item === '' ? "''" : String(item)))
+    .join(', ');
+
+/** Another separator than ':' is possible and not in the tables: a value without any ':' is judged only if it has no '='. */
+function dictionary(value: string): string | undefined {
+  const text = strip(value).replace(/^\{(.*)\}$/s, '$1');
+  if (text === '' || (!text.includes(':') && text.includes('='))) return undefined;
+  const pending = text.split(',');
+  const keys = new Set<string>();
+  while (pending.length > 0) {
+    let pair = pending.shift() ?? '';
+    while (!pair.includes(':')) {
+      if (pending.length === 0) return "is not a list of NAME:VALUE pairs separated by ','";
+      pair += `,${pending.shift()}`;
+    }
+    const key = strip(pair.slice(0, pair.indexOf(':')));
+    if (key === '') return 'has a pair without a name';
+    if (keys.has(key)) return 'names the same key twice';
+    keys.add(key);
+  }
+  return undefined;
+}
+
+/** rfc3986 as oslo calls it: scheme and host present, scheme, host and path well formed. */
+function isUri(value: string): boolean {
+  const parts = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)/i.exec(value);
+  if (!parts || [...value].some(char => isPythonSpace(char.charCodeAt(0)))) return false;
+  const host = /^(?:[^@]*@)?(\[[0-9a-f:.%a-z_~-]+\]|[a-z0-9._~!$&'()*+,;=%-]+)(?::[0-9]*)?$/i.exec(parts[2] ?? '');
+  return host !== null && /^[\w.~!$&'()*+,;=:@%/-]*$/.test(parts[3] ?? '');
+}
+
+function isHost(value: string, segment: RegExp): boolean {
+  if (value.length === 0 || value.length > 253) return false;
+  const segments = (value.endsWith('.') ? value.slice(0, -1) : value).split('.');
+  return /[a-zA-Z-]/.test(segments.at(-1) ?? '') && segments.every(part => segment.test(part));
+}
+
+function isIp(value: string): boolean {
+  return isIpv4(value) || isIpv6(value);
+}
+
+function isIpv4(value: string): boolean {
+  const parts = value.split('.');
+  return parts.length === 4 && parts.every(part => /^(?:0|[1-9][0-9]{0,2})$/.test(part) && Number(part) <= 255);
+}
+
+function isIpv6(value: string): boolean {
+  const halves = value.split('::');
+  if (halves.length > 2) return false;
+  let groups = 0;
+  for (const [at, half] of halves.entries()) {
+    const parts = half === '' ? [] : half.split(':');
+    for (const [index, part] of parts.entries()) {
+      const last = at === halves.length - 1 && index === parts.length - 1;
+      if (/^[0-9a-f]{1,4}$/i.test(part)) groups += 1;
+      else if (last && isIpv4(part)) groups += 2;
+      else return false;
+    }
+  }
+  return halves.length === 2 ? groups <= 7 : groups === 8;
+}
