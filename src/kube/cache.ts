@@ -1,80 +1,13 @@
-import type { Clock, Random } from '../world/world.ts';
-import type { AnyObject, DeepReadonly, KubeObject, Ref } from './object.ts';
-import type { Resource } from './resource.ts';
-import type { Transport } from './transport.ts';
+import { sleep } from '../world/world.ts';
+import { createInformer } from './create-informer.ts';
+import type { Informer, InformerDeps, InformerOptions } from './informer.ts';
+import type { AnyObject, KubeObject } from './object.ts';
+import { apiVersionOf, type Resource, resourceName } from './resource.ts';
 
-/** What an informer watches and how much of it is kept. Two equal ones share one informer. */
-export interface InformerOptions {
-  readonly resource: Resource;
-  /** Empty or absent: all. */
-  readonly namespaces?: readonly string[];
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  /** Only apiVersion, kind and metadata are fetched and kept. */
-  readonly metadataOnly?: boolean;
-  /** Managers whose Apply entries survive in managedFields; all others are dropped. */
-  readonly keepManagers?: readonly string[];
-  /** Runs after the default reduction, before store and handlers. Pure, idempotent, returns a new object. */
-  readonly transform?: (object: AnyObject) => AnyObject;
-  readonly indexers?: Readonly<Record<string, Indexer>>;
-}
+export type { Handler, Indexer, Informer, InformerOptions, InformerStats, ListOptions } from './informer.ts';
 
-/** Pure. It reads objects whose type it knows better than the cache does. */
-export type Indexer = (object: DeepReadonly<AnyObject>) => readonly string[];
-
-/** Called synchronously, in order. A handler that throws is logged and keeps receiving. */
-export interface Handler<T extends KubeObject = AnyObject> {
-  /** `initial`: part of the first list, or of the replay to a handler that came late. */
-  added?(object: DeepReadonly<T>, info: { readonly initial: boolean }): void;
-  /** Never across uids: a recreated object is deleted, then added. */
-  updated?(before: DeepReadonly<T>, after: DeepReadonly<T>): void;
-  /**
-   * Gone, or no longer matched by the selector. `finalStateUnknown`: seen missing from a list,
-   * so `object` is the last state we know, not the last it had.
-   */
-  deleted?(object: DeepReadonly<T>, info: { readonly finalStateUnknown: boolean }): void;
-}
-
-export interface ListOptions {
-  readonly namespace?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly index?: { readonly name: string; readonly value: string };
-}
-
-export interface InformerStats {
-  readonly objects: number;
-  /** Monotonic ms of the last event or bookmark. */
-  readonly lastEventAt: number | undefined;
-  readonly lists: number;
-  readonly lastListMs: number | undefined;
-  readonly watches: number;
-  /** Why streams were opened again. */
-  readonly reconnects: Readonly<Record<string, number>>;
-  readonly rejected: number;
-  readonly handlerErrors: number;
-  /** Failures in a row; 0 when all is well. */
-  readonly failures: number;
-  readonly lastFailure: string | undefined;
-}
-
-export interface Informer<T extends KubeObject = AnyObject> {
-  readonly resource: Resource;
-  readonly options: InformerOptions;
-  get(ref: Ref): DeepReadonly<T> | undefined;
-  list(options?: ListOptions): readonly DeepReadonly<T>[];
-  /** Replays what is there as initial adds. Returns the removal, which may be called twice. */
-  onChange(handler: Handler<T>): () => void;
-  /** Back-fills from what is there. Adding the same name again is an error unless it is the same function. */
-  addIndexer(name: string, indexer: Indexer): void;
-  start(): void;
-  stop(): Promise<void>;
-  /** The first list is in the store and every handler has seen it. */
-  readonly synced: Promise<void>;
-  hasSynced(): boolean;
-  /** Everything up to this version is in the store; moved by events and bookmarks after the store was written. */
-  readonly resourceVersion: string | undefined;
-  readonly stats: InformerStats;
-}
+/** Nothing that is alive takes longer to fill (CR's default for the same wait). */
+const SYNC_TIMEOUT = 120_000;
 
 export interface Cache {
   /** The informer of these options: made on first call, shared afterwards. Does not start it. */
@@ -90,18 +23,87 @@ export interface Cache {
   waitForSync(options?: { readonly timeout?: number; readonly signal?: AbortSignal }): Promise<void>;
 }
 
-export interface CacheDeps {
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log?: (level: 'info' | 'warn', text: string, fields?: Readonly<Record<string, unknown>>) => void;
-}
-
-export function createCache(_deps: CacheDeps): Cache {
-  throw new Error('not written yet');
-}
-
 /** A read of a kind nobody watches. Informers never start by accident: a silent one on Secrets eats the memory. */
 export class NoInformer extends Error {
   override readonly name = 'NoInformer';
+}
+
+export type CacheDeps = InformerDeps;
+
+export function createCache(deps: CacheDeps): Cache {
+  const informers = new Map<string, Informer>();
+
+  async function waitForSync({ timeout = SYNC_TIMEOUT, signal }: { timeout?: number; signal?: AbortSignal } = {}) {
+    const over = new AbortController();
+    const expiry = sleep(deps.clock, timeout, over.signal, { label: 'wait for caches', daemon: true }).then(() => {
+      const missing = [...informers.values()].filter(informer => !informer.hasSynced());
+      const names = missing.map(({ resource, stats }) =>
+        [resourceName(resource), stats.lastFailure && `(${stats.lastFailure})`].filter(Boolean).join(' '),
+      );
+      throw new Error(`not synced within ${timeout / 1000} s: ${names.join(', ')}`);
+    });
+    const abort = () => over.abort(signal?.reason);
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      await Promise.race([Promise.all([...informers.values()].map(informer => informer.synced)), expiry]);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      expiry.catch(() => {});
+      over.abort();
+    }
+  }
+
+  return {
+    // The store holds what the API server sent; T is the caller's word for it, as with every JSON.
+    informer: <T extends KubeObject>(options: InformerOptions) => {
+      const key = keyOfOptions(options);
+      let informer = informers.get(key);
+      if (!informer) {
+        informer = createInformer(options, deps);
+        informers.set(key, informer);
+      } else {
+        assertSameKeeping(informer.options, options);
+        for (const [name, indexer] of Object.entries(options.indexers ?? {})) informer.addIndexer(name, indexer);
+      }
+      return informer as Informer<KubeObject> as Informer<T>;
+    },
+    for: <T extends KubeObject>(resource: Resource) => {
+      const mine = [...informers.values()].filter(informer => sameResource(informer.resource, resource));
+      const found = mine.find(informer => !informer.options.metadataOnly) ?? mine[0];
+      if (!found) throw new NoInformer(`nobody watches ${resourceName(resource)}: register an informer before reading`);
+      return found as Informer<KubeObject> as Informer<T>;
+    },
+    all: () => [...informers.values()],
+    startAll() {
+      for (const informer of informers.values()) informer.start();
+    },
+    async drop(informer) {
+      for (const [key, known] of informers) if (known === informer) informers.delete(key);
+      await informer.stop();
+    },
+    async stopAll() {
+      await Promise.all([...informers.values()].map(informer => informer.stop()));
+    },
+    waitForSync,
+  };
+}
+
+const sameResource = (a: Resource, b: Resource): boolean => a.group === b.group && a.plural === b.plural;
+
+const keyOfOptions = (o: InformerOptions): string =>
+  JSON.stringify([
+    apiVersionOf(o.resource),
+    o.resource.plural,
+    [...(o.namespaces ?? [])].sort(),
+    o.labelSelector ?? '',
+    o.fieldSelector ?? '',
+    o.metadataOnly ?? false,
+  ]);
+
+/** One store cannot keep two versions of the same object. */
+function assertSameKeeping(a: InformerOptions, b: InformerOptions): void {
+  const managers = (o: InformerOptions) => [...(o.keepManagers ?? [])].sort().join();
+  if (a.transform === b.transform && managers(a) === managers(b)) return;
+  throw new Error(`two informers of ${resourceName(a.resource)} differ only in transform or keepManagers: use one`);
 }

@@ -5,6 +5,9 @@ import { pathOf, type Resource, resourceName, withType } from './resource.ts';
 import { type ClientOptions, createSender, type RequestInfo, type Sender } from './sender.ts';
 import type { Request, Transport } from './transport.ts';
 
+export * from './errors.ts';
+export type { ClientOptions, RequestInfo } from './sender.ts';
+
 export interface ListOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
