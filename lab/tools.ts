@@ -105,7 +105,7 @@ async function keyOf(name: ToolGroup): Promise<string> {
       ...filesBelow(join(source, 'multicall')),
       ...filesBelow(join(source, group.from.folder)),
     ]) {
-      if (!file.endsWith('_test.go')) hash.update(file.slice(source.length)).update(readFileSync(file));
+      if (!file.endsWith('_test.go')) hash.update(file.slice(source.length)).update(readFileSync(file, 'utf8'));
     }
   }
   return `${name}-${hash.digest('hex').slice(0, 16)}`;
@@ -113,7 +113,7 @@ async function keyOf(name: ToolGroup): Promise<string> {
 
 export async function sha256(path: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Uint8Array);
   return hash.digest('hex');
 }
 
