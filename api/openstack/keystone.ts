@@ -2,10 +2,11 @@ import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { cron, expose, housekeeping, lifecycle, publicEndpoint, tls } from '../blocks/common.ts';
 import { database, memcached } from '../blocks/links.ts';
 import { pods, replicas } from '../blocks/pod.ts';
+import { databaseName, databaseNameRule, region } from '../blocks/service.ts';
 import { time } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { group, immutable, immutableField, int, objectName, text } from '../schema/helpers.ts';
+import { group, int, objectName, text } from '../schema/helpers.ts';
 
 export const Keystone = kind({
   in: openstack,
@@ -16,15 +17,9 @@ export const Keystone = kind({
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({
     ...replicas(),
-    region: immutable(
-      text('Region of the catalog.').min(1).max(255),
-      'every endpoint of the catalog carries it',
-    ).default('RegionOne'),
+    ...region(),
     ...database(),
-    databaseName: text('Name of the database. Fixed after creation; absent means derived from the name of this object.')
-      .min(1)
-      .max(64)
-      .optional(),
+    ...databaseName(),
     ...memcached(),
     adminUser: text('Name of the administrator.').min(1).max(255).default('admin'),
     adminProject: text('Project of the administrator.').min(1).max(64).default('admin'),
@@ -54,7 +49,7 @@ export const Keystone = kind({
     ...pods(),
     ...lifecycle(),
   }),
-  rules: [immutableField('databaseName', 'data does not move between databases')],
+  rules: [databaseNameRule()],
   status: () => ({
     fernet: group(
       {

@@ -1,0 +1,28 @@
+import { immutableField, objectName, text, type ValidationRule } from '../schema/helpers.ts';
+import { actions, images, podProfile, release, tls } from './common.ts';
+import { secretLinks } from './links.ts';
+import { pods, replicas } from './pod.ts';
+
+/** What each of Nova's processes has. Databases and buses are added by kind: who may see which is Nova's trust model. */
+export const novaProcess = () => ({
+  ...replicas(),
+  ...secretLinks.keystone(),
+  ...secretLinks.memcached(),
+  ...tls(),
+  ...pods(),
+  ...release(),
+  ...podProfile(),
+  ...images(),
+  ...actions(),
+});
+
+export const cellName = (why: string) => ({
+  cellName: objectName(`${why} Fixed after creation: Nova does not move hosts or databases between cells.`).optional(),
+});
+
+export const cellNameRule = (): ValidationRule =>
+  immutableField('cellName', 'Nova does not move hosts or databases between cells');
+
+export const region = () => ({
+  region: text('Region of the catalog.').min(1).max(255).default('RegionOne'),
+});

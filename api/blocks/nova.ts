@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import { cel, flag, group, int, map, objectName, oneOf } from '../schema/helpers.ts';
+import { expose } from './common.ts';
+import { customServiceConfig, template } from './pod.ts';
+
+/** Names become parts of object, database and vhost names. */
+const CELL_NAME = "self.all(k, k.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(k) <= 20)";
+
+export const COMPUTE_DRIVERS = ['libvirt', 'ironic', 'fake'] as const;
+
+export const computeShape = () => ({
+  virtType: oneOf(['kvm', 'qemu'], 'libvirt: hardware virtualisation, or emulation where there is none.').optional(),
+  ephemeralStorage: oneOf(['local', 'ceph'], 'libvirt: where the disks of guests live.').optional(),
+  cephStorage: objectName(
+    'CephStorage object for ephemeralStorage ceph and for volumes; absent means ceph.',
+  ).optional(),
+});
+
+const optionalService = (what: string) => ({ enabled: flag(`Whether to run ${what}.`).optional() });
+
+export const computeTemplates = () =>
+  cel(
+    map(
+      z
+        .strictObject({
+          computeDriver: oneOf(
+            COMPUTE_DRIVERS,
+            'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake pretends.',
+          ).default('libvirt'),
+          ...computeShape(),
+          ...template(),
+        })
+        .describe('One set of nova-compute pods.'),
+      'Computes in pods, by name.',
+      16,
+    ),
+    CELL_NAME,
+    'names are lower case letters, digits and dashes, at most 20',
+  );
+
+/** What a cell runs, in the Nova tree and in NovaCell itself. */
+export const cellServices = () => ({
+  conductorServiceTemplate: group(template(), 'nova-conductor of this cell.').optional(),
+  metadataServiceTemplate: group(
+    { ...optionalService('a metadata service for this cell'), ...expose(), ...template() },
+    'nova-metadata of this cell; then there is no global one.',
+  ).optional(),
+  noVNCProxyServiceTemplate: group(
+    { ...optionalService('the console proxy; on unless this is cell0'), ...expose(), ...template() },
+    'nova-novncproxy of this cell.',
+  ).optional(),
+  novaComputeTemplates: computeTemplates().optional(),
+});
+
+export const cellTemplates = () =>
+  cel(
+    map(
+      z
+        .strictObject({
+          databaseInstance: objectName(
+            'MariaDB object for the database of this cell; absent means that of Nova.',
+          ).optional(),
+          messageBusInstance: objectName('RabbitMQ object for this cell; absent means that of Nova.').optional(),
+          databaseSecret: objectName('Secret that opens an existing database, instead of databaseInstance.').optional(),
+          messageBusSecret: objectName('Secret that opens an existing bus, instead of messageBusInstance.').optional(),
+          ...customServiceConfig(),
+          ...cellServices(),
+        })
+        .describe('One cell.'),
+      'Cells by name. cell0 holds what never reached a host and runs the super conductor. Absent: cell0, and cell1 with a libvirt compute on nodes labelled openstack.k8s.io/compute.',
+      32,
+    ),
+    CELL_NAME,
+    'cell names are lower case letters, digits and dashes, at most 20',
+  );
+
+/** Nova's top-level processes. */
+export const topServices = () => ({
+  apiServiceTemplate: group(template(), 'nova-api, where it differs from the rest.').optional(),
+  schedulerServiceTemplate: group(template(), 'nova-scheduler, where it differs from the rest.').optional(),
+  metadataServiceTemplate: group(
+    {
+      ...optionalService('one metadata service for all cells; on unless a cell runs its own'),
+      ...expose(),
+      ...template(),
+    },
+    'nova-metadata for all cells.',
+  ).optional(),
+  discoverHostsIntervalSeconds: int(
+    0,
+    86_400,
+    'How often hosts that joined by themselves are mapped to their cell; 0 only on action discover-hosts.',
+  ).default(300),
+});

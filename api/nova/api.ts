@@ -1,0 +1,23 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { publicEndpoint } from '../blocks/common.ts';
+import { secretLinks } from '../blocks/links.ts';
+import { novaProcess, region } from '../blocks/nova-process.ts';
+import { nova } from '../groups.ts';
+import { kind } from '../kind.ts';
+
+export const NovaAPI = kind({
+  in: nova,
+  kind: 'NovaAPI',
+  plural: 'novaapis',
+  shortNames: ['osnovaapi'],
+  description: 'nova-api alone, from hand-made Secrets.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...novaProcess(),
+    ...region(),
+    ...secretLinks.apiDatabase(),
+    ...secretLinks.cellDatabase(),
+    ...secretLinks.messageBus(),
+    ...publicEndpoint(),
+  }),
+});

@@ -1,0 +1,46 @@
+import { releaseColumn } from '../blocks/columns.ts';
+import { actions, images, podProfile, release, tls } from '../blocks/common.ts';
+import { secretLinks } from '../blocks/links.ts';
+import { cellServices, computeShape } from '../blocks/nova.ts';
+import { cellName, cellNameRule, region } from '../blocks/nova-process.ts';
+import { customServiceConfig } from '../blocks/pod.ts';
+import { nova } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { text } from '../schema/helpers.ts';
+
+export const NovaCell = kind({
+  in: nova,
+  kind: 'NovaCell',
+  plural: 'novacells',
+  shortNames: ['oscell'],
+  description:
+    'One cell of Nova: its conductor, console proxy, optional metadata service and computes, and the config Secret for hosts outside the cluster.',
+  columns: [
+    { name: 'Cell', type: 'string', jsonPath: '.spec.cellName', description: 'Name of the cell' },
+    releaseColumn(),
+  ],
+  spec: () => ({
+    ...cellName('Name of the cell in Nova, e.g. cell1; absent means the name of this object.'),
+    ...secretLinks.apiDatabase(),
+    ...secretLinks.cellDatabase(),
+    ...secretLinks.messageBus(),
+    ...secretLinks.keystone(),
+    ...secretLinks.memcached(),
+    ...secretLinks.metadata(),
+    ...region(),
+    ...customServiceConfig(),
+    ...computeShape(),
+    ...cellServices(),
+    ...tls(),
+    ...release(),
+    ...podProfile(),
+    ...images(),
+    ...actions(),
+  }),
+  rules: [cellNameRule()],
+  status: () => ({
+    computeConfigSecret: text('Secret with the config for hosts of this cell.').optional(),
+    metadataConfigSecret: text('Secret with the config for metadata agents on hosts of this cell.').optional(),
+    configHash: text('Hash of the config for hosts.').optional(),
+  }),
+});

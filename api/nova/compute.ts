@@ -1,0 +1,34 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { secretLinks } from '../blocks/links.ts';
+import { COMPUTE_DRIVERS, computeShape } from '../blocks/nova.ts';
+import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
+import { nova } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { immutable, oneOf } from '../schema/helpers.ts';
+
+export const NovaCompute = kind({
+  in: nova,
+  kind: 'NovaCompute',
+  plural: 'novacomputes',
+  shortNames: ['osnovacompute'],
+  description:
+    'nova-compute in pods: libvirt on labelled nodes of the cluster, ironic for bare metal, fake for tests. For hosts outside the cluster see NovaExternalCompute.',
+  columns: [
+    { name: 'Driver', type: 'string', jsonPath: '.spec.computeDriver', description: 'Compute driver' },
+    { name: 'Cell', type: 'string', jsonPath: '.spec.cellName', description: 'Name of the cell' },
+    replicasColumn(),
+    releaseColumn(),
+  ],
+  spec: () => ({
+    ...novaProcess(),
+    ...region(),
+    ...cellName('Name of the cell, e.g. cell1.'),
+    computeDriver: immutable(
+      oneOf(COMPUTE_DRIVERS, 'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake pretends.'),
+      'a host keeps the driver it registered with',
+    ).default('libvirt'),
+    ...computeShape(),
+    ...secretLinks.messageBus(),
+  }),
+  rules: [cellNameRule()],
+});

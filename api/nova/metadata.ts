@@ -1,0 +1,26 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { expose } from '../blocks/common.ts';
+import { secretLinks } from '../blocks/links.ts';
+import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
+import { nova } from '../groups.ts';
+import { kind } from '../kind.ts';
+
+export const NovaMetadata = kind({
+  in: nova,
+  kind: 'NovaMetadata',
+  plural: 'novametadatas',
+  shortNames: ['osnovameta'],
+  description: 'nova-metadata alone, for all cells or for one, from hand-made Secrets.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...novaProcess(),
+    ...region(),
+    ...cellName('Name of the cell it serves; absent means all cells.'),
+    ...secretLinks.apiDatabase(),
+    ...secretLinks.cellDatabase(),
+    ...secretLinks.messageBus(),
+    ...secretLinks.metadata(),
+    ...expose(),
+  }),
+  rules: [cellNameRule()],
+});

@@ -1,0 +1,25 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { expose, publicEndpoint } from '../blocks/common.ts';
+import { secretLinks } from '../blocks/links.ts';
+import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
+import { nova } from '../groups.ts';
+import { kind } from '../kind.ts';
+
+export const NovaNoVNCProxy = kind({
+  in: nova,
+  kind: 'NovaNoVNCProxy',
+  plural: 'novanovncproxies',
+  shortNames: ['osnovanovnc'],
+  description: 'The console proxy of one cell alone, from hand-made Secrets.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...novaProcess(),
+    ...region(),
+    ...cellName('Name of the cell, e.g. cell1.'),
+    ...secretLinks.cellDatabase(),
+    ...secretLinks.messageBus(),
+    ...publicEndpoint(),
+    ...expose(),
+  }),
+  rules: [cellNameRule()],
+});

@@ -1,0 +1,23 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { secretLinks } from '../blocks/links.ts';
+import { novaProcess, region } from '../blocks/nova-process.ts';
+import { nova } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { int } from '../schema/helpers.ts';
+
+export const NovaScheduler = kind({
+  in: nova,
+  kind: 'NovaScheduler',
+  plural: 'novaschedulers',
+  shortNames: ['osnovasched'],
+  description: 'nova-scheduler alone, from hand-made Secrets.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...novaProcess(),
+    ...region(),
+    ...secretLinks.apiDatabase(),
+    ...secretLinks.cellDatabase(),
+    ...secretLinks.messageBus(),
+    discoverHostsIntervalSeconds: int(0, 86_400, 'How often new hosts are mapped to their cell; 0 never.').default(300),
+  }),
+});

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { actions, deletionPolicy, images, release } from '../blocks/common.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { atMostOneOf, group, int, listMap, objectName, oneOf, open, text } from '../schema/helpers.ts';
+
+export const CephStorage = kind({
+  in: openstack,
+  kind: 'CephStorage',
+  plural: 'cephstorages',
+  shortNames: ['osceph'],
+  description:
+    'Ceph for images, volumes, guest disks and backups: a cluster outside, or one that Rook runs. Makes the pools and hands each service its own key.',
+  columns: [
+    {
+      name: 'FSID',
+      type: 'string',
+      jsonPath: '.status.fsid',
+      description: 'Identity of the Ceph cluster',
+      priority: 1,
+    },
+  ],
+  spec: () => ({
+    external: group(
+      {
+        secret: objectName(
+          'Secret with ceph.conf and the keyring of an administrator, key ceph.client.<adminUser>.keyring.',
+        ).optional(),
+        adminUser: text('Ceph user that may create pools and users.').min(1).max(63).default('admin'),
+        keyringsSecret: objectName(
+          'Secret with a ready-made keyring per service (ceph.client.<user>.keyring), when the administrator key must not enter the cluster.',
+        ).optional(),
+      },
+      'A Ceph cluster that exists already.',
+    ).optional(),
+    rook: group(
+      {
+        clusterName: objectName('CephCluster of Rook to use or to create.').default('openstack'),
+        cephImage: text('Image of Ceph for a cluster that the operator creates.').max(512).optional(),
+        monitors: int(1, 9, 'Number of monitors.').default(3),
+        storage: open('spec.storage of the CephCluster: nodes, devices, device sets.').optional(),
+        network: open('spec.network of the CephCluster; hosts outside the pod network need provider: host.').optional(),
+      },
+      'A Ceph cluster that Rook runs in Kubernetes. Rook itself must be installed.',
+    ).optional(),
+    pools: listMap(
+      z.strictObject({
+        name: text('Name of the pool.').min(1).max(63),
+        purpose: oneOf(['images', 'volumes', 'vms', 'backups'], 'What it is for; decides who gets a key to it.'),
+        replicas: int(1, 10, 'Copies of each object.').optional(),
+        deviceClass: text('Only on devices of this class, e.g. ssd.').max(63).optional(),
+      }),
+      ['name'],
+      'Pools. Absent: images, volumes, vms and backups with the replica count of the cluster.',
+      16,
+    ).optional(),
+    ...release(),
+    ...deletionPolicy(),
+    ...images(),
+    ...actions(),
+  }),
+  rules: [atMostOneOf('external', 'rook')],
+  status: () => ({
+    fsid: text('Identity of the Ceph cluster; also the UUID of the libvirt secret.').optional(),
+    health: text('Health as Ceph reports it.').optional(),
+  }),
+});

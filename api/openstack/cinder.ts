@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { housekeeping } from '../blocks/common.ts';
+import { messageBus } from '../blocks/links.ts';
+import { pods, template } from '../blocks/pod.ts';
+import { apiService, apiServiceRules } from '../blocks/service.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { flag, group, list, listMap, objectName, oneOf, size, text } from '../schema/helpers.ts';
+
+const backend = () =>
+  z.strictObject({
+    name: text('Name of the backend; also of its volume type.')
+      .min(1)
+      .max(40)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
+    type: oneOf(['ceph', 'lvm', 'nfs'], 'Kind of storage.'),
+    cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
+    pool: text('ceph: pool; absent means the pool for volumes.').max(63).optional(),
+    volumeGroup: text('lvm: name of the volume group; absent means cinder-volumes.').max(63).optional(),
+    storageSize: size('lvm: size of a volume to build the group on, instead of hostPath.').optional(),
+    storageClass: objectName('lvm: StorageClass of that volume (block mode).').optional(),
+    hostPath: text('lvm: directory on the node that holds the backing file.').max(1024).optional(),
+    shares: list(text('host:/export').max(1024), 'nfs: exports to keep volumes on.', 16).optional(),
+    ...pods(),
+  });
+
+export const Cinder = kind({
+  in: openstack,
+  kind: 'Cinder',
+  plural: 'cinders',
+  shortNames: ['osci'],
+  description: 'The block storage service: volumes, snapshots, backups. One volume process per backend.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...apiService(),
+    ...messageBus(),
+    backends: listMap(
+      backend(),
+      ['name'],
+      'Storage that volumes live on. Each gets a volume type of its name.',
+      16,
+    ).optional(),
+    defaultVolumeType: text('Volume type when the user names none; absent means the first backend.')
+      .max(255)
+      .optional(),
+    schedulerServiceTemplate: group(template(), 'cinder-scheduler, where it differs from the API.').optional(),
+    backup: group(
+      {
+        enabled: flag('true runs cinder-backup.').default(false),
+        driver: oneOf(['ceph', 'nfs', 'swift', 's3'], 'Where backups go.').default('ceph'),
+        cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
+        ...template(),
+      },
+      'Volume backups.',
+    ).optional(),
+    ...housekeeping(),
+  }),
+  rules: apiServiceRules(),
+  status: () => ({
+    backends: listMap(
+      z.object({
+        name: text('Name of the backend.'),
+        ready: z.boolean().describe('Whether its volume process is up.'),
+        reason: text('Why, in one word.').optional(),
+        message: text('What the driver says.').max(512).optional(),
+      }),
+      ['name'],
+      'State by backend.',
+      16,
+    ).optional(),
+  }),
+});

@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { housekeeping, storage } from '../blocks/common.ts';
+import { apiService, apiServiceRules } from '../blocks/service.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { immutableField, list, listMap, objectName, oneOf, text } from '../schema/helpers.ts';
+
+const STORES = ['ceph', 'pvc', 'swift'] as const;
+
+export const Glance = kind({
+  in: openstack,
+  kind: 'Glance',
+  plural: 'glances',
+  shortNames: ['osgl'],
+  description: 'The image service.',
+  columns: [
+    replicasColumn(),
+    { name: 'Store', type: 'string', jsonPath: '.spec.storageType', description: 'Where images go' },
+    releaseColumn(),
+  ],
+  spec: () => ({
+    ...apiService(),
+    storageType: oneOf(
+      STORES,
+      'Where images go: ceph (needs a CephStorage), pvc (a volume; several replicas need a ReadWriteMany class), swift.',
+    ).default('pvc'),
+    ...storage('10Gi'),
+    cephStorage: objectName('CephStorage object that holds the images.').default('ceph'),
+    stores: listMap(
+      z.strictObject({
+        name: text('Name that users select the store by.').min(1).max(63),
+        type: oneOf(STORES, 'Kind of store.'),
+        cephStorage: objectName('CephStorage object of this store.').optional(),
+        pool: text('Ceph pool of this store.').max(63).optional(),
+        secretName: objectName('Secret with the credentials of a swift store: keys auth_url, user, key.').optional(),
+      }),
+      ['name'],
+      'Several stores instead of the one of storageType. The first is the default unless defaultStore names one.',
+      16,
+    ).optional(),
+    defaultStore: text('Name of the entry of stores that takes images when the user names none.').max(63).optional(),
+    importMethods: list(
+      oneOf(['glance-direct', 'web-download', 'copy-image', 'glance-download'], 'Import method.'),
+      'Ways to import an image that users are allowed.',
+      8,
+    ).optional(),
+    ...housekeeping(),
+  }),
+  rules: [
+    ...apiServiceRules(),
+    immutableField('storageClass', 'images do not move between classes; add a second store and copy them'),
+  ],
+});

@@ -1,0 +1,30 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { housekeeping } from '../blocks/common.ts';
+import { messageBus } from '../blocks/links.ts';
+import { template } from '../blocks/pod.ts';
+import { apiService, apiServiceRules } from '../blocks/service.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { group, objectName, text } from '../schema/helpers.ts';
+
+export const Heat = kind({
+  in: openstack,
+  kind: 'Heat',
+  plural: 'heats',
+  shortNames: ['osht'],
+  description: 'The orchestration service: stacks of resources from templates.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...apiService(),
+    ...messageBus(),
+    stackDomain: text('Keystone domain for the users that stacks make.').min(1).max(64).default('heat'),
+    encryptionKeySecret: objectName(
+      'Secret with the key that parameters are encrypted with, key auth_encryption_key (32 characters). Absent: generated once and kept.',
+    ).optional(),
+    apiServiceTemplate: group(template(), 'heat-api, where it differs from the rest.').optional(),
+    cfnServiceTemplate: group(template(), 'heat-api-cfn, where it differs from the rest.').optional(),
+    engineServiceTemplate: group(template(), 'heat-engine, where it differs from the rest.').optional(),
+    ...housekeeping(),
+  }),
+  rules: apiServiceRules(),
+});

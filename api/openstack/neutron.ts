@@ -1,0 +1,45 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { messageBus } from '../blocks/links.ts';
+import { template } from '../blocks/pod.ts';
+import { apiService, apiServiceRules } from '../blocks/service.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { group, int, objectName, oneOf, text } from '../schema/helpers.ts';
+
+export const Neutron = kind({
+  in: openstack,
+  kind: 'Neutron',
+  plural: 'neutrons',
+  shortNames: ['osnt'],
+  description: 'The network service: networks, subnets, routers, ports, security groups, floating addresses.',
+  columns: [
+    replicasColumn(),
+    { name: 'Mechanism', type: 'string', jsonPath: '.spec.mechanism', description: 'ML2 mechanism' },
+    releaseColumn(),
+  ],
+  spec: () => ({
+    ...apiService(),
+    ...messageBus(),
+    mechanism: oneOf(
+      ['ovn', 'ovs'],
+      'How networks are made: ovn (no agents), or ovs with L2, L3 and DHCP agents.',
+    ).default('ovn'),
+    ovnInstance: objectName('OVNNetwork object that mechanism ovn talks to.').default('ovn'),
+    mtu: int(68, 65_535, 'MTU of the physical networks; tenant networks get what the tunnel leaves.').optional(),
+    dnsDomain: text('Domain of the names that guests get.').max(253).optional(),
+    workersServiceTemplate: group(
+      template(),
+      'Periodic, maintenance and rpc workers beside the API, where they differ from it.',
+    ).optional(),
+    agentTemplates: group(
+      {
+        l2: group(template(), 'Open vSwitch agent on every compute and network node.').optional(),
+        l3: group(template(), 'Router agent on network nodes.').optional(),
+        dhcp: group(template(), 'DHCP agent on network nodes.').optional(),
+        metadata: group(template(), 'Metadata agent on network nodes.').optional(),
+      },
+      'Agents of mechanism ovs, where they differ from the API.',
+    ).optional(),
+  }),
+  rules: apiServiceRules(),
+});

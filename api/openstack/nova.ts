@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { housekeeping } from '../blocks/common.ts';
+import { messageBus } from '../blocks/links.ts';
+import { cellTemplates, computeShape, topServices } from '../blocks/nova.ts';
+import { apiService } from '../blocks/service.ts';
+import { MAX_INT, summaryLine } from '../blocks/status.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+import { int, listMap, objectName, text } from '../schema/helpers.ts';
+
+/** Database names derive from the name of the object, one per cell: a single name would make no sense here. */
+function novaService() {
+  const { databaseName: _, ...rest } = apiService();
+  return rest;
+}
+
+export const Nova = kind({
+  in: openstack,
+  kind: 'Nova',
+  plural: 'novas',
+  shortNames: ['osnv'],
+  description:
+    'The compute service, with cells: registers databases, bus users and the service user, and makes NovaAPI, NovaScheduler, NovaMetadata and one NovaCell per cell out of them.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({
+    ...novaService(),
+    ...messageBus(),
+    metadataSecret: objectName(
+      'Secret shared with the agents that forward metadata requests, key metadata-secret. Absent: generated once.',
+    ).optional(),
+    ...computeShape(),
+    ...topServices(),
+    cellTemplates: cellTemplates().optional(),
+    ...housekeeping(),
+  }),
+  status: () => ({
+    cells: listMap(
+      z.object({
+        ...summaryLine('cell'),
+        uuid: text('UUID of the cell mapping.').optional(),
+        hash: text('Hash of the URLs the mapping was made with.').optional(),
+        hosts: int(0, MAX_INT, 'Hosts mapped to the cell.').optional(),
+      }),
+      ['name'],
+      'State by cell.',
+      32,
+    ).optional(),
+  }),
+});

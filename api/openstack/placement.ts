@@ -1,0 +1,15 @@
+import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { apiService, apiServiceRules } from '../blocks/service.ts';
+import { openstack } from '../groups.ts';
+import { kind } from '../kind.ts';
+
+export const Placement = kind({
+  in: openstack,
+  kind: 'Placement',
+  plural: 'placements',
+  shortNames: ['ospl'],
+  description: 'The inventory of resources (CPU, memory, disk, devices) that Nova schedules from.',
+  columns: [replicasColumn(), releaseColumn()],
+  spec: () => ({ ...apiService() }),
+  rules: apiServiceRules(),
+});
