@@ -26,12 +26,12 @@ export interface Exit {
 
 /**
  * What the process does: ends after some milliseconds (`end` decides how, when the time has come),
- * or serves and passes its probes `readyAfter` milliseconds from now for as long as `ready` says so.
+ * or serves and passes its probes `readyAfter` milliseconds from now.
  */
 export type Outcome =
   | (Exit & { readonly after: number })
   | { readonly end: () => Exit; readonly after: number }
-  | { readonly serves: true; readonly readyAfter: number; readonly ready?: () => boolean };
+  | { readonly serves: true; readonly readyAfter: number };
 
 /** The table of programs. undefined: nobody knows this command; in a Job it succeeds, elsewhere it serves. */
 export type Programs = (run: Run) => Outcome | undefined;
