@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Condition, KubeObject } from '../src/kube/object.ts';
 import type { Resource } from '../src/kube/resource.ts';
 import { statusSchemaOf } from './blocks/status.ts';
-import { type ValidationRule, withRules } from './schema/helpers.ts';
+import { rule, type ValidationRule, withRules } from './schema/helpers.ts';
 
 /** A column of `kubectl get`. `priority: 1` shows only with `-o wide`. */
 export interface Column {
@@ -66,6 +66,8 @@ export interface Kind<Input extends object = object, Spec extends object = objec
   readonly shortNames: readonly string[];
   readonly columns: readonly Column[];
   readonly description: string;
+  /** CEL over the whole object: only its name can be seen there besides spec and status. */
+  readonly nameRules: readonly ValidationRule[];
   readonly specSchema: z.ZodType<Spec, Input>;
   readonly statusSchema: z.ZodType<S>;
 }
@@ -88,6 +90,8 @@ export interface Definition<Shape extends z.ZodRawShape, StatusShape extends z.Z
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly description: string;
+  /** Its name becomes part of Service, pod and database names, so it must be short and start with a letter. */
+  readonly namesServices?: boolean;
   /** Columns between NAME and READY. */
   readonly columns?: readonly Column[];
   readonly spec: () => Shape;
@@ -122,6 +126,12 @@ const READY_COLUMNS: readonly Column[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Time since creation' },
 ];
 
+/** 40 of the 63 characters of a label: `<nova>-<cell>-novncproxy-<hash>` has to fit as well. */
+const SERVICE_NAME = rule(
+  "self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+  'the name becomes part of Service names: at most 40 lower case letters, digits and dashes, a letter first',
+);
+
 export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawShape = Record<never, never>>(
   definition: Definition<Shape, StatusShape>,
 ): Kind<
@@ -143,6 +153,7 @@ export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawSh
     shortNames: definition.shortNames,
     columns: [...(definition.columns ?? []), ...READY_COLUMNS],
     description: definition.description,
+    nameRules: (definition.namesServices ?? true) ? [SERVICE_NAME] : [],
     get specSchema() {
       spec ??= withRules(z.strictObject(definition.spec()), definition.rules ?? []) as unknown as z.ZodType<
         Spec,

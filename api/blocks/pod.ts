@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { group, int, list, map, objectName, oneOf, open, quantity, text } from '../schema/helpers.ts';
+import { group, int, list, map, objectName, open, quantity, text } from '../schema/helpers.ts';
 
 export const customServiceConfig = (format = 'oslo.config text') => ({
   customServiceConfig: text(
@@ -31,14 +31,9 @@ const scheduling = () => ({
   ).optional(),
   nodeSelector: map(z.string().describe('Label value.'), 'Labels that a node must have to run the pods.').optional(),
   tolerations: list(
-    z.strictObject({
-      key: text('Taint key; empty with operator Exists matches all.').optional(),
-      operator: oneOf(['Equal', 'Exists'], 'How to compare; Equal when absent.').optional(),
-      value: text('Taint value for Equal.').optional(),
-      effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'Effect to tolerate; all when absent.').optional(),
-      tolerationSeconds: int(0, 2147483647, 'Seconds to stay after a NoExecute taint appears.').optional(),
-    }),
+    open('A Toleration of core/v1: key, operator, value, effect, tolerationSeconds.'),
     'Taints that the pods tolerate.',
+    32,
   ).optional(),
   topologySpread: list(
     open('A TopologySpreadConstraint of core/v1; the label selector is filled in when absent.'),

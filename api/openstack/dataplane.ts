@@ -11,6 +11,7 @@ export const OpenStackDataPlane = kind({
   kind: 'OpenStackDataPlane',
   plural: 'openstackdataplanes',
   shortNames: ['osdp'],
+  namesServices: false,
   description:
     'Hosts outside the cluster as a whole: notices changes, rolls them out in waves within a budget, first to a few, and reports per host.',
   columns: [

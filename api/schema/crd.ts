@@ -1,0 +1,85 @@
+import type { AnyKind, Column } from '../kind.ts';
+import { type StructuralSchema, structural } from './structural.ts';
+
+/** Ours, so that the installer can tell our CRDs from those of openstack-k8s-operators with the same name (engine rule 24). */
+const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'openstack-operator' };
+
+export interface CustomResourceDefinition {
+  apiVersion: 'apiextensions.k8s.io/v1';
+  kind: 'CustomResourceDefinition';
+  metadata: { name: string; labels: Record<string, string>; annotations?: Record<string, string> };
+  spec: {
+    group: string;
+    scope: 'Namespaced';
+    names: {
+      kind: string;
+      listKind: string;
+      plural: string;
+      singular: string;
+      shortNames: readonly string[];
+      categories: readonly string[];
+    };
+    versions: {
+      name: string;
+      served: true;
+      storage: true;
+      subresources: { status: Record<string, never> };
+      additionalPrinterColumns: readonly Column[];
+      schema: { openAPIV3Schema: StructuralSchema };
+    }[];
+  };
+}
+
+/** The whole object: `spec` may be absent on the wire and is then defaulted, with every default inside it. */
+export function objectSchema(kind: AnyKind): StructuralSchema {
+  const { description: _, ...spec } = structural(kind.specSchema);
+  return {
+    description: kind.description,
+    type: 'object',
+    ...(kind.nameRules.length > 0 ? { 'x-kubernetes-validations': kind.nameRules } : {}),
+    properties: {
+      apiVersion: { description: `Always ${kind.group}/${kind.version}.`, type: 'string' },
+      kind: { description: `Always ${kind.kind}.`, type: 'string' },
+      metadata: { type: 'object' },
+      spec: { description: 'What you want.', ...spec, default: {} },
+      status: structural(kind.statusSchema),
+    },
+  };
+}
+
+export function crdOf(kind: AnyKind): CustomResourceDefinition {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${kind.plural}.${kind.group}`,
+      labels: MANAGED_BY,
+      // The API server refuses *.k8s.io groups without it; the text after the comma is for people.
+      ...(kind.group.endsWith('.k8s.io')
+        ? { annotations: { 'api-approved.kubernetes.io': 'unapproved, not a Kubernetes community API' } }
+        : {}),
+    },
+    spec: {
+      group: kind.group,
+      scope: 'Namespaced',
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular: kind.singular,
+        shortNames: kind.shortNames,
+        categories: ['openstack'],
+      },
+      versions: [
+        {
+          name: kind.version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: kind.columns,
+          schema: { openAPIV3Schema: objectSchema(kind) },
+        },
+      ],
+    },
+  };
+}
