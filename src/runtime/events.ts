@@ -82,7 +82,10 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   function event(regarding: DeepReadonly<KubeObject>, happening: Happening): void {
     const now = clock.now();
     const identity = identityOf(regarding, happening);
-    if (!spam.allow(regarding.metadata.uid ?? identity, now)) return metrics.event('dropped');
+    if (!spam.allow(regarding.metadata.uid ?? identity, now)) {
+      metrics.event('dropped');
+      return;
+    }
     const time = microTimeOf(client.serverTime());
     const series = open.get(identity);
     if (series) {
@@ -92,7 +95,10 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       if (series.count === 2) enqueue(series);
       return;
     }
-    if (queue.length >= QUEUE_LIMIT) return metrics.event('dropped');
+    if (queue.length >= QUEUE_LIMIT) {
+      metrics.event('dropped');
+      return;
+    }
     const object = build(regarding, happening, time);
     const first = { object, count: 1, written: 0, seenAt: now, writtenAt: now, lastObserved: time, queued: false };
     open.set(identity, first);
@@ -122,7 +128,10 @@ export function createRecorder(deps: RecorderDeps): Recorder {
 
   function enqueue(series: Series): void {
     if (series.queued) return;
-    if (queue.length >= QUEUE_LIMIT) return metrics.event('dropped');
+    if (queue.length >= QUEUE_LIMIT) {
+      metrics.event('dropped');
+      return;
+    }
     series.queued = true;
     queue.push(series);
     if (!writing) void pump();
