@@ -39,6 +39,8 @@ interface Entry {
 
 interface Delayed {
   readonly due: number;
+  /** Keys due in the same millisecond leave as they came. */
+  readonly order: number;
   readonly priority: number;
   readonly daemon: boolean;
 }
@@ -58,7 +60,10 @@ export class WorkQueue<K = string> {
   /** Keys that wait for their time. Disjoint from #dirty. */
   readonly #delayed = new Map<K, Delayed>();
   /** Every entry of #delayed, and entries that were replaced since: those are dropped when they surface. */
-  readonly #heap = new Heap<{ key: K; entry: Delayed }>((a, b) => a.entry.due < b.entry.due);
+  readonly #heap = new Heap<{ key: K; entry: Delayed }>(
+    ({ entry: a }, { entry: b }) => a.due < b.due || (a.due === b.due && a.order < b.order),
+  );
+  #order = 0;
   /** How many of #delayed are not daemons. */
   #pending = 0;
   /** One timer, for the head of the heap. Absent if and only if #delayed is empty. */
@@ -96,6 +101,7 @@ export class WorkQueue<K = string> {
     if (after > 0) {
       this.#delay(key, {
         due: Math.min(due, delayed?.due ?? due),
+        order: this.#order++,
         priority: highest,
         daemon: daemon && (delayed?.daemon ?? true),
       });
