@@ -1,9 +1,186 @@
-import { lock, debianRoot, releaseRoot } from './images/build.ts';
-import type { Release } from './images/names.ts';
-import { type ToolGroup, tools } from './tools.ts';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { census, differences } from './census.ts';
+import { CONTROL } from './cluster/control.ts';
+import { alive, enter, pidOf, started } from './cluster/host.ts';
+import { nodesOf } from './cluster/layout.ts';
+import { clean } from './down.ts';
+import { lock } from './images/build.ts';
+import { importImages, listImages } from './images/import.ts';
+import { type Release, releases } from './images/names.ts';
+import { openstackImages } from './images/openstack.ts';
+import { operatorImage } from './images/small.ts';
+import { kubectlWords, tryKubectl } from './kubectl.ts';
+import { release, take } from './lockfile.ts';
+import { adminKubeconfig, cache, paths, runPaths } from './paths.ts';
+import { ELSEWHERE, look, refusals } from './preflight.ts';
+import { expected, phase, readHistory, seconds } from './progress.ts';
+import { interactive, stopChildren } from './shell.ts';
+import { allGroups, type ToolGroup, tools } from './tools.ts';
+import { isRunning, up } from './up.ts';
 
-const [command, ...args] = process.argv.slice(2);
-if (command === 'tools') console.log(await tools(args.length > 0 ? (args as ToolGroup[]) : undefined));
-if (command === 'lock') console.log(await lock(args[0] as Release));
-if (command === 'debian') console.log(await debianRoot());
-if (command === 'release') console.log(await releaseRoot(args[0] as Release));
+const USAGE = `usage: npx tsx lab/main.ts COMMAND
+
+  up                    real Kubernetes with the images of OpenStack; again: repairs what is missing
+  down [--wipe]         everything away; --wipe also the unpacked images
+  status                what runs, with pids and times of earlier runs
+  shell [NODE]          a shell on a host of the lab (n1)
+  logs [NAME]           the last lines of a component's log, or the list of logs
+  kubectl ARGUMENTS     kubectl as the administrator, inside the lab's network
+  openstack ARGUMENTS   the openstack client, with the clouds.yaml that the operator wrote
+  enter COMMAND         any command inside the lab's network, with KUBECONFIG set
+  images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
+  operator-image        build the operator's image from dist/ and import it
+  tools [GROUP...]      build programs: ${allGroups.join(', ')}
+  lock RELEASE          resolve the Python packages of a release anew
+  census                what of the lab is on this machine, as JSON
+
+Settings: LAB_NODES (1), LAB_RELEASES (${releases.at(-1)}; all: ${releases.join(',')}), OPENSTACK_OPERATOR_CACHE (${cache})
+`;
+
+function wantedReleases(text = process.env.LAB_RELEASES ?? releases.at(-1)!): Release[] {
+  return text.split(/[ ,]+/).filter(Boolean).map(asRelease);
+}
+
+function asRelease(text: string): Release {
+  const found = releases.find(each => each === text);
+  if (found === undefined) throw new Error(`the lab has no release ${text}; it has ${releases.join(', ')}`);
+  return found;
+}
+
+const nodeCount = (): number => Number(process.env.LAB_NODES ?? '1');
+
+/** One command at a time changes the lab. The second one is told who the first is. */
+async function alone(what: string, work: () => Promise<void>): Promise<void> {
+  const held = take(runPaths.lock, what);
+  if (held !== undefined)
+    throw new Error(
+      `process ${held.pid} is already busy with the lab (${held.what}); wait for it, or end it and try again`,
+    );
+  try {
+    await work();
+  } finally {
+    release(runPaths.lock);
+  }
+}
+
+async function mustFit(): Promise<void> {
+  const machine = await look();
+  const reasons = refusals(
+    machine,
+    isRunning(nodesOf(nodeCount())) || Object.keys(readHistory()).includes('cluster:nodes'),
+  );
+  if (reasons.length > 0) throw new Error(`The lab can't run here:\n  - ${reasons.join('\n  - ')}\n${ELSEWHERE}`);
+}
+
+async function status(): Promise<number> {
+  const names = started().sort();
+  if (names.length === 0) {
+    console.log('The lab does not run. Start it with: make lab');
+    return 1;
+  }
+  for (const name of names)
+    console.log(`${alive(name) ? 'running' : 'DEAD   '}  ${name.padEnd(26)} ${pidOf(name) ?? ''}`);
+  const nodes = await tryKubectl(['get', 'nodes,pods', '-A', '-o', 'wide']).catch(() => undefined);
+  console.log(nodes?.stdout ?? 'the API server does not answer');
+  console.log(`KUBECONFIG=${adminKubeconfig} (inside the network: npx tsx lab/main.ts enter COMMAND)`);
+  const history = readHistory();
+  console.log('\nMedian seconds of earlier runs:');
+  for (const name of Object.keys(history).sort())
+    console.log(`  ${name.padEnd(28)} ${seconds(expected(history, name) ?? 0)}`);
+  return names.every(alive) ? 0 : 1;
+}
+
+async function logs(name: string | undefined): Promise<number> {
+  if (name === undefined) {
+    for (const file of readdirSync(runPaths.log).sort()) console.log(join(runPaths.log, file));
+    return 0;
+  }
+  return interactive('tail', ['-n', '100', join(runPaths.log, name.endsWith('.log') ? name : `${name}.log`)]);
+}
+
+async function main(command: string | undefined, args: string[]): Promise<number> {
+  switch (command) {
+    case 'up':
+      await mustFit();
+      await alone('up', () => phase('up', 'the lab', () => up({ nodes: nodeCount(), releases: wantedReleases() })));
+      console.log(
+        `The lab runs.  npx tsx lab/main.ts status | kubectl get pods -A | shell | down\nKUBECONFIG=${adminKubeconfig}`,
+      );
+      return 0;
+    case 'down':
+      await alone('down', () =>
+        phase('down', 'the lab goes away', () => clean({ keepImages: !args.includes('--wipe') })),
+      );
+      return 0;
+    case 'status':
+      return status();
+    case 'shell': {
+      const [program, ...rest] = [...enter(args[0] ?? 'n1'), 'env', `KUBECONFIG=${adminKubeconfig}`, 'bash', '-l'];
+      return interactive(program!, rest);
+    }
+    case 'enter': {
+      const [program, ...rest] = [...enter(CONTROL), 'env', `KUBECONFIG=${adminKubeconfig}`, ...args];
+      return interactive(program!, rest);
+    }
+    case 'logs':
+      return logs(args[0]);
+    case 'kubectl':
+      return interactive(...(await kubectlWords(args)));
+    case 'images': {
+      const nodes = nodesOf(nodeCount());
+      if (args[0] === 'list') {
+        console.log((await listImages(nodes[0]!)).join('\n'));
+        return 0;
+      }
+      for (const each of args.length > 0 ? args.map(asRelease) : wantedReleases()) {
+        const images = await openstackImages(each);
+        if (isRunning(nodes))
+          await phase(`cluster:import-${each}`, `import ${images.length} images of ${each}`, note =>
+            importImages(nodes, images, note),
+          );
+        for (const one of images) console.log(one.reference);
+      }
+      return 0;
+    }
+    case 'operator-image': {
+      const image = await operatorImage(args[0]);
+      await importImages(nodesOf(nodeCount()), [image]);
+      console.log(image.reference);
+      return 0;
+    }
+    case 'tools':
+      console.log(await tools(args.length > 0 ? (args as ToolGroup[]) : undefined));
+      return 0;
+    case 'lock':
+      console.log(await lock(asRelease(args[0] ?? '')));
+      return 0;
+    case 'census':
+      console.log(JSON.stringify(await census(), null, 1));
+      return 0;
+    default:
+      console.log(USAGE);
+      return command === undefined || command === 'help' || command === '--help' ? 0 : 2;
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (process.argv[2] === 'kubectl' || process.argv[2] === 'shell' || process.argv[2] === 'enter') return;
+    stopChildren();
+    release(runPaths.lock);
+    console.error(
+      '\nStopped. What is built is kept; go on with the same command, or clean up with: npx tsx lab/main.ts down',
+    );
+    process.exit(130);
+  });
+}
+
+try {
+  process.exitCode = await main(process.argv[2], process.argv.slice(3));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+void differences;
+void paths;

@@ -92,13 +92,28 @@ function writeAuditPolicy(): string {
   const path = join(runPaths.kubeconfigs, 'audit-policy.yaml');
   writeFileSync(
     path,
-    stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules: [{ level: 'Metadata' }] }),
+    stringify({
+      apiVersion: 'audit.k8s.io/v1',
+      kind: 'Policy',
+      omitStages: ['RequestReceived'],
+      rules: [{ level: 'Metadata' }],
+    }),
   );
   return path;
 }
 
 async function answers(path: string): Promise<boolean> {
-  const curl = ['curl', '-sf', '--cacert', file('ca.crt'), '--cert', file('admin.crt'), '--key', file('admin.key'), `${apiServer}${path}`];
+  const curl = [
+    'curl',
+    '-sf',
+    '--cacert',
+    file('ca.crt'),
+    '--cert',
+    file('admin.crt'),
+    '--key',
+    file('admin.key'),
+    `${apiServer}${path}`,
+  ];
   const [program, ...args] = [...enter(CONTROL), ...curl];
   return (await run(program!, args)).code === 0;
 }
@@ -107,7 +122,12 @@ export async function startControlPlane(): Promise<void> {
   mkdirSync(runPaths.etcd, { recursive: true, mode: 0o700 });
   await startDaemon(CONTROL, 'etcd', [await tool('etcd'), ...etcdFlags()]);
   await startDaemon(CONTROL, 'kube-apiserver', [await tool('kube-apiserver'), ...apiserverFlags(writeAuditPolicy())]);
-  await until('kube-apiserver', 120, () => answers('/readyz'), () => alive('kube-apiserver') && alive('etcd'));
+  await until(
+    'kube-apiserver',
+    120,
+    () => answers('/readyz'),
+    () => alive('kube-apiserver') && alive('etcd'),
+  );
 }
 
 export async function startControllers(): Promise<void> {
@@ -135,5 +155,8 @@ export async function startControllers(): Promise<void> {
     v: 1,
   });
   await startDaemon(CONTROL, 'kube-controller-manager', [await tool('kube-controller-manager'), ...manager]);
-  await startDaemon(CONTROL, 'kube-scheduler', [await tool('kube-scheduler'), ...flags({ ...shared('scheduler'), v: 1 })]);
+  await startDaemon(CONTROL, 'kube-scheduler', [
+    await tool('kube-scheduler'),
+    ...flags({ ...shared('scheduler'), v: 1 }),
+  ]);
 }

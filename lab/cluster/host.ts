@@ -123,10 +123,31 @@ export async function startHost(host: Host, pause: string): Promise<void> {
   // What pods wrote to the host's folders belongs to the host that is gone.
   for (const stale of ['host', 'work', 'ready']) rmSync(join(folder, stale), { recursive: true, force: true });
   const env = { ...process.env, HOST_NAME: host.name, HOST_DIR: folder, PAUSE: pause };
-  const unshare = ['unshare', '--mount', '--uts', '--ipc', '--pid', '--fork', '--kill-child=SIGKILL', 'bash', '-c', setup];
-  const outer = daemon('nsenter', [`--net=/run/netns/${host.netns}`, ...unshare], join(runPaths.log, `${holder(host.name)}.log`), env);
+  const unshare = [
+    'unshare',
+    '--mount',
+    '--uts',
+    '--ipc',
+    '--pid',
+    '--fork',
+    '--kill-child=SIGKILL',
+    'bash',
+    '-c',
+    setup,
+  ];
+  const outer = daemon(
+    'nsenter',
+    [`--net=/run/netns/${host.netns}`, ...unshare],
+    join(runPaths.log, `${holder(host.name)}.log`),
+    env,
+  );
   const inner = await childOf(outer, holder(host.name));
-  await until(`host ${host.name}`, 15, async () => existsSync(join(folder, 'ready')), () => startedAt(inner) !== undefined);
+  await until(
+    `host ${host.name}`,
+    15,
+    async () => existsSync(join(folder, 'ready')),
+    () => startedAt(inner) !== undefined,
+  );
   write(holder(host.name), inner);
 }
 
@@ -138,7 +159,12 @@ export function enter(host: string): string[] {
 }
 
 /** Runs a daemon on a host, once. Its log is named after it. */
-export async function startDaemon(host: string, name: string, command: readonly string[], env?: NodeJS.ProcessEnv): Promise<void> {
+export async function startDaemon(
+  host: string,
+  name: string,
+  command: readonly string[],
+  env?: NodeJS.ProcessEnv,
+): Promise<void> {
   if (alive(name)) return;
   const [program, ...args] = [...enter(host), ...command];
   const outer = daemon(program!, args, join(runPaths.log, `${name}.log`), env);

@@ -23,7 +23,8 @@ export interface LabNode {
 
 /** LAB_NODES: one by default. More nodes come with high availability; every step below takes a list of nodes. */
 export function nodesOf(count: number): LabNode[] {
-  if (!Number.isInteger(count) || count < 1 || count > 9) throw new Error(`LAB_NODES must be a number from 1 to 9, not ${count}`);
+  if (!Number.isInteger(count) || count < 1 || count > 9)
+    throw new Error(`LAB_NODES must be a number from 1 to 9, not ${count}`);
   return Array.from({ length: count }, (_, i) => node(i + 1));
 }
 

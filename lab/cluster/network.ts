@@ -52,7 +52,10 @@ async function forwarding(netns: string): Promise<void> {
 
 export async function labNamespaces(): Promise<string[]> {
   const listed = await must('ip', ['netns', 'list']);
-  return listed.split('\n').map(line => line.split(' ')[0] ?? '').filter(name => name === NETNS || name.startsWith(`${NETNS}-`));
+  return listed
+    .split('\n')
+    .map(line => line.split(' ')[0] ?? '')
+    .filter(name => name === NETNS || name.startsWith(`${NETNS}-`));
 }
 
 export async function removeNetwork(): Promise<void> {

@@ -63,7 +63,12 @@ function cniConfig(node: LabNode): string {
         isGateway: true,
         hairpinMode: true,
         ipMasq: false,
-        ipam: { type: 'host-local', dataDir: below(node, 'cni-data'), ranges: [[{ subnet: node.podCidr }]], routes: [{ dst: '0.0.0.0/0' }] },
+        ipam: {
+          type: 'host-local',
+          dataDir: below(node, 'cni-data'),
+          ranges: [[{ subnet: node.podCidr }]],
+          routes: [{ dst: '0.0.0.0/0' }],
+        },
       },
       { type: 'portmap', capabilities: { portMappings: true } },
     ],
@@ -109,7 +114,12 @@ function kubeletConfig(node: LabNode): string {
     // Imported images can't be pulled again: never collect them.
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
-    evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },
+    evictionHard: {
+      'memory.available': '100Mi',
+      'nodefs.available': '1%',
+      'imagefs.available': '1%',
+      'nodefs.inodesFree': '1%',
+    },
     containerLogMaxSize: '20Mi',
   });
 }
@@ -143,14 +153,21 @@ async function forgetOldContainers(node: LabNode): Promise<void> {
 }
 
 export async function startContainerd(node: LabNode, fresh: boolean): Promise<void> {
-  for (const folder of ['containerd', 'cni', 'cni-data', 'kubelet', 'pod-logs', 'certs']) mkdirSync(below(node, folder), { recursive: true });
+  for (const folder of ['containerd', 'cni', 'cni-data', 'kubelet', 'pod-logs', 'certs'])
+    mkdirSync(below(node, folder), { recursive: true });
   writeFileSync(below(node, 'containerd.toml'), await containerdConfig(node));
   writeFileSync(below(node, 'cni', '10-lab.conflist'), cniConfig(node));
   writeFileSync(below(node, 'resolv.conf'), '');
   makeCgroups(node.cgroup);
   const name = `containerd-${node.name}`;
   const was = alive(name);
-  await startDaemon(node.name, name, [await tool('containerd'), '--config', below(node, 'containerd.toml'), '--log-level', 'warn']);
+  await startDaemon(node.name, name, [
+    await tool('containerd'),
+    '--config',
+    below(node, 'containerd.toml'),
+    '--log-level',
+    'warn',
+  ]);
   const up = async (): Promise<boolean> => {
     const [program, ...args] = [...enter(node.name), await tool('ctr'), '-a', socket(node), 'version'];
     return (await run(program!, args)).code === 0;
@@ -174,5 +191,9 @@ export async function startKubelet(node: LabNode): Promise<void> {
     '--v=2',
   ];
   await startDaemon(node.name, `kubelet-${node.name}`, kubelet);
-  await startDaemon(node.name, `kube-proxy-${node.name}`, [await tool('kube-proxy'), `--config=${below(node, 'kube-proxy.yaml')}`, '--v=2']);
+  await startDaemon(node.name, `kube-proxy-${node.name}`, [
+    await tool('kube-proxy'),
+    `--config=${below(node, 'kube-proxy.yaml')}`,
+    '--v=2',
+  ]);
 }

@@ -34,7 +34,12 @@ async function certificate(name: string, spec: Certificate): Promise<void> {
   if (existsSync(`${file}.crt`)) return;
   await key(file);
   const names = spec.names === undefined ? '' : `subjectAltName=${spec.names.join(',')}`;
-  const extensions = ['basicConstraints=critical,CA:FALSE', 'keyUsage=critical,digitalSignature,keyEncipherment', `extendedKeyUsage=${spec.use}`, names];
+  const extensions = [
+    'basicConstraints=critical,CA:FALSE',
+    'keyUsage=critical,digitalSignature,keyEncipherment',
+    `extendedKeyUsage=${spec.use}`,
+    names,
+  ];
   writeFileSync(`${file}.ext`, `${extensions.join('\n')}\n`);
   const by = join(pki, spec.by);
   await bash(
@@ -50,7 +55,12 @@ function kubeconfig(name: string, identity: string): void {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'lab', cluster: { server: apiServer, 'certificate-authority': join(pki, 'ca.crt') } }],
-    users: [{ name, user: { 'client-certificate': join(pki, `${identity}.crt`), 'client-key': join(pki, `${identity}.key`) } }],
+    users: [
+      {
+        name,
+        user: { 'client-certificate': join(pki, `${identity}.crt`), 'client-key': join(pki, `${identity}.key`) },
+      },
+    ],
     contexts: [{ name: 'lab', context: { cluster: 'lab', user: name } }],
     'current-context': 'lab',
   });
@@ -68,7 +78,12 @@ export async function makePki(nodes: readonly LabNode[]): Promise<void> {
   await authority('front-proxy-ca', 'front-proxy-ca');
   await authority('etcd/ca', 'etcd-ca');
   const here = ['DNS:localhost', 'IP:127.0.0.1', `IP:${ip}`];
-  const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'];
+  const service = [
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+  ];
   const wanted: Record<string, Certificate> = {
     'etcd/server': { by: 'etcd/ca', subject: '/CN=etcd', use: 'serverAuth,clientAuth', names: here },
     'apiserver-etcd-client': { by: 'etcd/ca', subject: '/CN=kube-apiserver-etcd-client', use: 'clientAuth' },
@@ -78,7 +93,11 @@ export async function makePki(nodes: readonly LabNode[]): Promise<void> {
       use: 'serverAuth',
       names: [...here, `IP:${API_SERVICE_IP}`, ...service.map(name => `DNS:${name}`)],
     },
-    'apiserver-kubelet-client': { by: 'ca', subject: '/O=kubeadm:cluster-admins/CN=kube-apiserver-kubelet-client', use: 'clientAuth' },
+    'apiserver-kubelet-client': {
+      by: 'ca',
+      subject: '/O=kubeadm:cluster-admins/CN=kube-apiserver-kubelet-client',
+      use: 'clientAuth',
+    },
     'front-proxy-client': { by: 'front-proxy-ca', subject: '/CN=front-proxy-client', use: 'clientAuth' },
     admin: { by: 'ca', subject: '/O=system:masters/CN=kubernetes-admin', use: 'clientAuth' },
     'controller-manager': { by: 'ca', subject: '/CN=system:kube-controller-manager', use: 'clientAuth' },
@@ -88,12 +107,24 @@ export async function makePki(nodes: readonly LabNode[]): Promise<void> {
   for (const each of nodes) {
     const subject = `/O=system:nodes/CN=system:node:${each.name}`;
     wanted[`kubelet-${each.name}`] = { by: 'ca', subject, use: 'clientAuth' };
-    wanted[`kubelet-${each.name}-server`] = { by: 'ca', subject, use: 'serverAuth', names: [`DNS:${each.name}`, `IP:${each.ip}`, 'IP:127.0.0.1'] };
+    wanted[`kubelet-${each.name}-server`] = {
+      by: 'ca',
+      subject,
+      use: 'serverAuth',
+      names: [`DNS:${each.name}`, `IP:${each.ip}`, 'IP:127.0.0.1'],
+    };
   }
   for (const [name, spec] of Object.entries(wanted)) await certificate(name, spec);
   if (!existsSync(join(pki, 'sa.pub'))) {
     await key(join(pki, 'sa'));
     await bash(`openssl ec -in '${pki}/sa.key' -pubout -out '${pki}/sa.pub'`);
   }
-  for (const name of ['admin', 'controller-manager', 'scheduler', 'kube-proxy', ...nodes.map(each => `kubelet-${each.name}`)]) kubeconfig(name, name);
+  for (const name of [
+    'admin',
+    'controller-manager',
+    'scheduler',
+    'kube-proxy',
+    ...nodes.map(each => `kubelet-${each.name}`),
+  ])
+    kubeconfig(name, name);
 }

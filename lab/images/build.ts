@@ -16,7 +16,12 @@ const keyOf = (...parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12);
 
 /** A folder that is either whole or absent: built beside its place and moved there at the end. */
-async function once(name: string, title: string, key: string, make: (part: string, note: (text: string) => void) => Promise<void>): Promise<string> {
+async function once(
+  name: string,
+  title: string,
+  key: string,
+  make: (part: string, note: (text: string) => void) => Promise<void>,
+): Promise<string> {
   const folder = join(paths.images, `${name}-${key}`);
   if (existsSync(folder)) return folder;
   const part = `${folder}.part`;
@@ -37,21 +42,28 @@ async function archives(): Promise<{ readonly main: string; readonly sources: st
   const pairs = [...new Set(listed.trim().split('\n'))].map(line => line.split(' ') as [string, string]);
   const security = pairs.find(([, release]) => release.endsWith('-security'));
   const main = pairs.find(([, release]) => /^[a-z]+$/.test(release));
-  if (main === undefined) throw new Error('apt knows no Debian archive: /etc/apt has no source with the component main');
+  if (main === undefined)
+    throw new Error('apt knows no Debian archive: /etc/apt has no source with the component main');
   const lines = [`deb ${main[0]} ${SUITE} main`, `deb ${main[0]} ${SUITE}-updates main`];
   if (security !== undefined) lines.push(`deb ${security[0]} ${SUITE}-security main`);
   return { main: main[0], sources: `${lines.join('\n')}\n` };
 }
 
 function userCommands(): string {
-  const lines = [`groupadd --gid ${KOLLA_GROUP} kolla`, `useradd -l -M --shell /usr/sbin/nologin --uid ${KOLLA_GROUP} --gid kolla kolla`];
+  const lines = [
+    `groupadd --gid ${KOLLA_GROUP} kolla`,
+    `useradd -l -M --shell /usr/sbin/nologin --uid ${KOLLA_GROUP} --gid kolla kolla`,
+  ];
   for (const [name, { id, home }] of Object.entries(users)) {
     const folder = home ?? `/var/lib/${name}`;
     lines.push(`groupadd --gid ${id} ${name}`);
-    lines.push(`useradd -l -M --home ${folder} --shell /usr/sbin/nologin --uid ${id} --gid ${id} --groups kolla ${name}`);
+    lines.push(
+      `useradd -l -M --home ${folder} --shell /usr/sbin/nologin --uid ${id} --gid ${id} --groups kolla ${name}`,
+    );
     lines.push(`mkdir -p ${folder} && chown ${id}:${id} ${folder}`);
   }
-  for (const [name, { groups }] of Object.entries(users)) for (const group of groups ?? []) lines.push(`usermod --append --groups ${group} ${name}`);
+  for (const [name, { groups }] of Object.entries(users))
+    for (const group of groups ?? []) lines.push(`usermod --append --groups ${group} ${name}`);
   return lines.join('\n');
 }
 
@@ -78,13 +90,23 @@ printf '%s\\n' '127.0.0.1 localhost' '::1 localhost' >/etc/hosts
     const debs = join(paths.images, '..', 'apt');
     mkdirSync(debs, { recursive: true });
     note('debootstrap');
-    await must('debootstrap', ['--variant=minbase', `--cache-dir=${debs}`, '--include=ca-certificates', SUITE, root, archive.main], {
-      log,
-      onLine: note,
-    });
+    await must(
+      'debootstrap',
+      ['--variant=minbase', `--cache-dir=${debs}`, '--include=ca-certificates', SUITE, root, archive.main],
+      {
+        log,
+        onLine: note,
+      },
+    );
     writeFileSync(join(root, 'etc/apt/sources.list'), archive.sources);
-    writeFileSync(join(root, 'etc/apt/apt.conf.d/90lab'), 'APT::Install-Recommends "false";\nAPT::Keep-Downloaded-Packages "true";\n');
-    writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/lab'), 'path-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\nforce-unsafe-io\n');
+    writeFileSync(
+      join(root, 'etc/apt/apt.conf.d/90lab'),
+      'APT::Install-Recommends "false";\nAPT::Keep-Downloaded-Packages "true";\n',
+    );
+    writeFileSync(
+      join(root, 'etc/dpkg/dpkg.cfg.d/lab'),
+      'path-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\nforce-unsafe-io\n',
+    );
     const install = `
 ${userCommands()}
 # Packages ask for "their" system user and refuse one whose id is not in the system's range.
@@ -112,9 +134,15 @@ async function compilerRoot(debian: string): Promise<Root> {
 async function uv(): Promise<string> {
   const version = '0.13.7';
   const folder = await once('uv', 'uv, the installer of Python packages', version, async part => {
-    await bash(`cd "$1" && python3 -m pip download -q --no-deps --only-binary :all: -d . uv==${version} && python3 -m zipfile -e uv-*.whl x && install -m 755 "$(find x -name uv -type f)" uv && rm -r x`.replaceAll('$1', part), {
-      log,
-    });
+    await bash(
+      `cd "$1" && python3 -m pip download -q --no-deps --only-binary :all: -d . uv==${version} && python3 -m zipfile -e uv-*.whl x && install -m 755 "$(find x -name uv -type f)" uv && rm -r x`.replaceAll(
+        '$1',
+        part,
+      ),
+      {
+        log,
+      },
+    );
   });
   return join(folder, 'uv');
 }
@@ -147,9 +175,14 @@ ${BUILD_CONSTRAINTS}
 EOF
 ./uv pip compile -q --no-header --no-annotate --python /usr/bin/python3 --build-constraints build.txt -o lock.txt in.txt >/dev/null
 cat lock.txt`;
-  const resolved = await phase('images:lock', `lock file of ${release}`, note => inside({ ...root, upper: join(work, 'root') }, script, log, note));
+  const resolved = await phase('images:lock', `lock file of ${release}`, note =>
+    inside({ ...root, upper: join(work, 'root') }, script, log, note),
+  );
   rmSync(work, { recursive: true, force: true });
-  writeFileSync(lockPath(release), `# Resolved from requirements-${release}.in by \`npx tsx lab/main.ts lock ${release}\`; Python 3.11 on Debian 12.\n${resolved}`);
+  writeFileSync(
+    lockPath(release),
+    `# Resolved from requirements-${release}.in by \`npx tsx lab/main.ts lock ${release}\`; Python 3.11 on Debian 12.\n${resolved}`,
+  );
   return lockPath(release);
 }
 

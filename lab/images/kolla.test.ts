@@ -25,12 +25,18 @@ describe('reading Kolla templates', () => {
   });
 
   it('skips what depends on a template value', () => {
-    expect(base.copies.map(each => each.to)).toEqual(['/etc/sudoers.d/kolla_nova_sudoers', '/usr/local/bin/kolla_extend_start']);
+    expect(base.copies.map(each => each.to)).toEqual([
+      '/etc/sudoers.d/kolla_nova_sudoers',
+      '/usr/local/bin/kolla_extend_start',
+    ]);
   });
 
   it('lets the image override the empty hook of its base', () => {
     const image = contents('nova-compute', look);
-    expect(image.files.get('/usr/local/bin/kolla_nova_extend_start')).toEqual({ from: 'nova-compute/extend_start.sh', mode: '644' });
+    expect(image.files.get('/usr/local/bin/kolla_nova_extend_start')).toEqual({
+      from: 'nova-compute/extend_start.sh',
+      mode: '644',
+    });
     expect(contents('nova-base', look).files.get('/usr/local/bin/kolla_nova_extend_start')).toEqual({ mode: '644' });
   });
 

@@ -76,7 +76,10 @@ export function operatorReference(version: string): string {
 }
 
 /** Kolla's users: uid = gid = group of the same name. Created before any package can take the names. */
-export const users: Record<string, { readonly id: number; readonly home?: string; readonly groups?: readonly string[] }> = {
+export const users: Record<
+  string,
+  { readonly id: number; readonly home?: string; readonly groups?: readonly string[] }
+> = {
   ansible: { id: 42401 },
   cinder: { id: 42407 },
   glance: { id: 42415 },

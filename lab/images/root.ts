@@ -10,10 +10,13 @@ export interface Root {
 }
 
 /** Settings of the machine that decide where packages come from; the lab itself names no mirror. */
-const PASSED = /^(https?_proxy|no_proxy|PIP_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_TIMEOUT)|UV_(DEFAULT_)?INDEX(_URL)?|GOPROXY)$/i;
+const PASSED =
+  /^(https?_proxy|no_proxy|PIP_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_TIMEOUT)|UV_(DEFAULT_)?INDEX(_URL)?|GOPROXY)$/i;
 
 export function networkEnvironment(): Record<string, string> {
-  const kept = Object.entries(process.env).filter((entry): entry is [string, string] => PASSED.test(entry[0]) && entry[1] !== undefined);
+  const kept = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => PASSED.test(entry[0]) && entry[1] !== undefined,
+  );
   return Object.fromEntries(kept);
 }
 
@@ -21,7 +24,12 @@ export function networkEnvironment(): Record<string, string> {
  * Runs a script inside. Mounts and processes live in namespaces of their own, so nothing of them is left
  * however the script ends, even by SIGKILL.
  */
-export async function inside(root: Root, script: string, log: string, onLine?: (line: string) => void): Promise<string> {
+export async function inside(
+  root: Root,
+  script: string,
+  log: string,
+  onLine?: (line: string) => void,
+): Promise<string> {
   mkdirSync(root.upper, { recursive: true });
   const work = `${root.upper}.work`;
   const mount = `${root.upper}.mount`;
