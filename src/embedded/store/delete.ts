@@ -1,0 +1,170 @@
+import type { AnyObject } from '../../kube/object.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import type { Response } from '../../kube/transport.ts';
+import { answer, type Call, dryRun, inVersion, type Server, timeOf } from './call.ts';
+import { formatter } from './format.ts';
+import { clone, equal, isObject, type Json } from './json.ts';
+import { selectionOf } from './read.ts';
+import { returnsDeleted } from './resources.ts';
+import { badRequest, conflict, forbidden, methodNotAllowed, notFound } from './status.ts';
+import { heldBySpec } from './write.ts';
+
+interface DeleteOptions {
+  readonly preconditions?: { uid?: string; resourceVersion?: string };
+  readonly propagationPolicy?: string;
+  readonly orphanDependents?: boolean;
+  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: readonly string[];
+}
+
+function optionsOf(call: Call): DeleteOptions {
+  const { query, request } = call;
+  if (isObject(request.body) && Object.keys(request.body).length > 0) return request.body as DeleteOptions;
+  return {
+    ...(query.propagationPolicy ? { propagationPolicy: query.propagationPolicy } : {}),
+    ...(query.gracePeriodSeconds ? { gracePeriodSeconds: Number(query.gracePeriodSeconds) } : {}),
+    ...(query.orphanDependents ? { orphanDependents: query.orphanDependents === 'true' } : {}),
+  };
+}
+
+export function remove(server: Server, call: Call): Response {
+  const { resource } = call;
+  if (call.subresource !== '') throw methodNotAllowed(resource);
+  const options = optionsOf(call);
+  checkPolicy(options);
+  const existing = server.state.get(resource.storage, call.namespace, call.name);
+  if (!existing) throw notFound(resource, call.name);
+  const left = removeObject(server, call, existing, options);
+  if (left.gone && !returnsDeleted.has(resource.storage)) {
+    const details = {
+      name: call.name,
+      ...(resource.group === '' ? {} : { group: resource.group }),
+      kind: resource.plural,
+      uid: existing.metadata.uid,
+    };
+    return answer(call, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+  }
+  return answer(call, 200, formatter(call, true)(inVersion(resource, left.object)));
+}
+
+export function removeCollection(server: Server, call: Call): Response {
+  const { resource } = call;
+  const options = optionsOf(call);
+  checkPolicy(options);
+  const matches = selectionOf(call);
+  const hit = server.state.list(resource.storage).filter(matches);
+  for (const object of hit) removeObject(server, call, object, options);
+  return answer(call, 200, {
+    kind: resource.listKind,
+    apiVersion: apiVersionOf(resource),
+    metadata: { resourceVersion: String(server.state.version) },
+    items: hit.map(o => inVersion(resource, o)),
+  });
+}
+
+function checkPolicy(options: DeleteOptions): void {
+  const policy = options.propagationPolicy;
+  if (policy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
+    throw badRequest(`invalid propagationPolicy ${policy}`);
+  }
+}
+
+const PROTECTED = new Set(['default', 'kube-system', 'kube-public']);
+
+function removeObject(
+  server: Server,
+  call: Call,
+  existing: AnyObject,
+  options: DeleteOptions,
+): { gone: boolean; object: AnyObject } {
+  const { resource } = call;
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  const name = existing.metadata.name;
+  const asKind = { ...resource, plural: resource.kind };
+  if (uid !== undefined && uid !== existing.metadata.uid) {
+    throw conflict(
+      asKind,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${existing.metadata.uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== existing.metadata.resourceVersion) {
+    throw conflict(
+      asKind,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${existing.metadata.resourceVersion}). The object might have been modified`,
+    );
+  }
+  if (resource.storage === 'namespaces' && PROTECTED.has(name))
+    throw forbidden(resource, name, 'this namespace may not be deleted');
+  if (
+    resource.storage === 'jobs.batch' &&
+    options.propagationPolicy === undefined &&
+    options.orphanDependents === undefined
+  ) {
+    call.warnings.push(
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+    );
+  }
+
+  const next = clone(existing);
+  const finalizers = finalizersFor(call, existing, options);
+  if (finalizers.length > 0) next.metadata.finalizers = finalizers;
+  else delete next.metadata.finalizers;
+  const grace = graceOf(resource.storage, existing, options);
+  const first = existing.metadata.deletionTimestamp === undefined;
+  const rehearsal = dryRun(call) || (options.dryRun?.includes('All') ?? false);
+
+  if (grace === 0 && finalizers.length === 0 && !heldBySpec(existing)) {
+    if (!rehearsal) return { gone: true, object: server.state.remove(resource.storage, existing) };
+    return { gone: true, object: existing };
+  }
+  // Only a shorter period than the one under way counts.
+  if (!first && grace > 0 && grace >= (existing.metadata.deletionGracePeriodSeconds ?? 0))
+    return { gone: false, object: existing };
+  if (first || grace < (existing.metadata.deletionGracePeriodSeconds ?? 0)) {
+    const now = Date.parse(timeOf(server));
+    next.metadata.deletionTimestamp = `${new Date(now + grace * 1000).toISOString().slice(0, 19)}Z`;
+    // A namespace waits without a grace period of its own.
+    if (resource.storage === 'namespaces') (next.status as Json).phase = 'Terminating';
+    else next.metadata.deletionGracePeriodSeconds = grace;
+    if (first && next.metadata.generation !== undefined) next.metadata.generation++;
+  }
+  if (equal(next, existing) || rehearsal) return { gone: false, object: next };
+  return { gone: false, object: server.state.put(resource.storage, next) };
+}
+
+/** The server marks how dependents are to be treated; the garbage collector works the marks off. */
+function finalizersFor(call: Call, existing: AnyObject, options: DeleteOptions): string[] {
+  const old = existing.metadata.finalizers ?? [];
+  if (call.resource.storage === 'events') return old;
+  const own = old.filter(f => f !== 'orphan' && f !== 'foregroundDeletion');
+  const legacy =
+    options.orphanDependents === undefined ? undefined : options.orphanDependents ? 'Orphan' : 'Background';
+  const marked = old.includes('orphan') ? 'Orphan' : old.includes('foregroundDeletion') ? 'Foreground' : undefined;
+  const fallback =
+    call.resource.storage === 'jobs.batch' || call.resource.storage === 'replicationcontrollers'
+      ? 'Orphan'
+      : 'Background';
+  const policy = legacy ?? options.propagationPolicy ?? marked ?? fallback;
+  return [
+    ...own,
+    ...(policy === 'Orphan' ? ['orphan'] : []),
+    ...(policy === 'Foreground' ? ['foregroundDeletion'] : []),
+  ];
+}
+
+/** Only pods end gracefully, and only those that a kubelet knows and that have not ended already. */
+function graceOf(storage: string, existing: AnyObject, options: DeleteOptions): number {
+  if (storage !== 'pods') return 0;
+  const { nodeName, terminationGracePeriodSeconds } = (existing.spec ?? {}) as {
+    nodeName?: string;
+    terminationGracePeriodSeconds?: number;
+  };
+  const { phase } = (existing.status ?? {}) as { phase?: string };
+  if (existing.metadata.deletionGracePeriodSeconds === undefined) {
+    if (!nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
+    return Math.max(0, options.gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 30);
+  }
+  return options.gracePeriodSeconds ?? existing.metadata.deletionGracePeriodSeconds;
+}

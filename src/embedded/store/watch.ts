@@ -1,0 +1,111 @@
+import type { AnyObject } from '../../kube/object.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import type { WatchEvent } from '../../kube/transport.ts';
+import { type Call, inVersion, type Server } from './call.ts';
+import { formatter } from './format.ts';
+import { selectionOf } from './read.ts';
+import type { Change } from './state.ts';
+import { badRequest, denied, failure, gone, invalid, Refusal } from './status.ts';
+import { decode } from './types.ts';
+
+/** kube-apiserver closes a watch that named no timeout after 30 to 60 minutes, so that load spreads. */
+const MIN_TIMEOUT = 1_800_000;
+
+/** Throws a Refusal; else events flow to `sink` until `end` or until the returned function is called. */
+export function watch(server: Server, call: Call, sink: (event: WatchEvent) => void, end: () => void): () => void {
+  const { state, clock } = server;
+  const { query, resource } = call;
+  const initial = checkInitial(call);
+  const matches = selectionOf(call);
+  const format = formatter(call, false);
+  const version = query.resourceVersion ?? '';
+  if (version !== '' && !/^\d+$/.test(version))
+    throw badRequest(
+      `Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
+    );
+
+  const bookmarks = query.allowWatchBookmarks === 'true' || query.allowWatchBookmarks === '1';
+  const stops: (() => void)[] = [];
+  let open = true;
+  const close = () => {
+    open = false;
+    for (const stop of stops) stop();
+  };
+  const finish = () => {
+    if (!open) return;
+    close();
+    end();
+  };
+  const send = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: AnyObject) => {
+    if (open) sink({ type, object: format(inVersion(resource, object)) as AnyObject });
+  };
+  const bookmark = (annotations?: Record<string, string>) => {
+    const metadata = { resourceVersion: String(state.version), ...(annotations ? { annotations } : {}) };
+    const head = { kind: resource.kind, apiVersion: apiVersionOf(resource) };
+    const body =
+      'builtin' in resource.is ? { ...decode(resource.is.builtin, { metadata }, []), ...head } : { ...head, metadata };
+    if (open) sink({ type: 'BOOKMARK', object: format(body as AnyObject) as AnyObject });
+  };
+  const forward = (change: Change) => {
+    const was = change.previous !== undefined && matches(change.previous);
+    const is = change.type !== 'DELETED' && matches(change.object);
+    if (was && is) send('MODIFIED', change.object);
+    else if (is) send('ADDED', change.object);
+    else if (was) {
+      // The state that was selected, at the version that ended it.
+      const metadata = { ...change.previous!.metadata, resourceVersion: String(change.version) };
+      send('DELETED', { ...change.previous!, metadata });
+    }
+  };
+
+  const from = Number(version);
+  if (initial === true || (initial === undefined && from === 0)) {
+    for (const object of state.list(resource.storage)) if (matches(object)) send('ADDED', object);
+    if (initial === true && bookmarks) bookmark({ 'k8s.io/initial-events-end': 'true' });
+  } else if (from !== 0) {
+    const missed = state.since(resource.storage, from);
+    if (missed === undefined) {
+      sink({ type: 'ERROR', object: gone(`too old resource version: ${version} (${state.version})`) });
+      end();
+      return () => {};
+    }
+    missed.forEach(forward);
+  }
+
+  stops.push(state.listen(resource.storage, change => change.version > from && forward(change)));
+  const label = `watch ${resource.plural}`;
+  if (bookmarks) {
+    const tick = () => {
+      bookmark();
+      stops[1] = clock.timer(server.bookmarkEvery, tick, { daemon: true, label: `${label} bookmark` });
+    };
+    stops[1] = clock.timer(server.bookmarkEvery, tick, { daemon: true, label: `${label} bookmark` });
+  }
+  const asked = Number(query.timeoutSeconds ?? 0) * 1000;
+  const timeout = asked > 0 ? asked : MIN_TIMEOUT * (1 + server.random.next());
+  stops.push(clock.timer(timeout, finish, { daemon: true, label: `${label} timeout` }));
+  return close;
+}
+
+/** sendInitialEvents and resourceVersionMatch go together or not at all. */
+function checkInitial(call: Call): boolean | undefined {
+  const { sendInitialEvents, resourceVersionMatch } = call.query;
+  const errors = [];
+  if (sendInitialEvents === undefined && resourceVersionMatch !== undefined) {
+    errors.push(
+      denied(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      ),
+    );
+  }
+  if (sendInitialEvents !== undefined && resourceVersionMatch !== 'NotOlderThan') {
+    errors.push(
+      denied('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    );
+  }
+  if (errors.length > 0) throw invalid({ ...call.resource, group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
+  return sendInitialEvents === undefined ? undefined : sendInitialEvents === 'true' || sendInitialEvents === '1';
+}
+
+export const notWatchable = () => new Refusal(failure(405, 'MethodNotAllowed', 'this resource cannot be watched'));
