@@ -69,6 +69,8 @@ export interface Kind<Input extends object = object, Spec extends object = objec
   /** CEL over the whole object: only its name can be seen there besides spec and status. */
   readonly nameRules: readonly ValidationRule[];
   readonly specSchema: z.ZodType<Spec, Input>;
+  /** Names of the fields directly under spec. */
+  readonly specFields: readonly string[];
   readonly statusSchema: z.ZodType<S>;
 }
 
@@ -144,6 +146,7 @@ export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawSh
   type S = BaseStatus & Simplify<z.output<z.ZodObject<StatusShape, z.core.$strip>>>;
   let spec: z.ZodType<Spec, Input> | undefined;
   let status: z.ZodType<S> | undefined;
+  let fields: readonly string[] | undefined;
   return {
     ...definition.in,
     kind: definition.kind,
@@ -160,6 +163,10 @@ export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawSh
         Input
       >;
       return spec;
+    },
+    get specFields() {
+      fields ??= Object.keys(definition.spec());
+      return fields;
     },
     get statusSchema() {
       status ??= statusSchemaOf(definition.status?.() ?? {}) as unknown as z.ZodType<S>;

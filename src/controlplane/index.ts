@@ -1,0 +1,111 @@
+import { OpenStackControlPlane, PHASES, type Phase } from '../../api/openstack/controlplane.ts';
+import type { AnyObject, DeepReadonly } from '../kube/object.ts';
+import type { Cx } from '../runtime/plan/cx.ts';
+import { assertReady, conditionOf, isReady } from '../runtime/plan/ready.ts';
+import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
+import { stall, wait } from '../runtime/plan/unmet.ts';
+import { type Cloud, childSpec, enabled, kindOf, SECTION_NAMES, SECTIONS, type SectionName } from './sections.ts';
+
+const row = rowsOf<Cloud>();
+
+/** Also tells how far each child is, from what the cache holds of it: a change of a child runs this again. */
+const input = row('InputReady', {
+  run: async cx => {
+    const lines = SECTION_NAMES.filter(section => enabled(cx.spec, section)).map(section => lineOf(cx, section));
+    cx.report({ services: lines, phase: phaseOf(cx, lines), release: cx.spec.release, endpoints: endpointsOf(cx) });
+    const others = cx.list(OpenStackControlPlane, {}).filter(other => older(other, cx.object));
+    if (others[0])
+      throw stall({
+        reason: 'AnotherControlPlane',
+        what: `OpenStackControlPlane ${others[0].metadata.name} is in this namespace already`,
+        who: 'User',
+        next: 'delete one of the two, or use another namespace',
+      });
+  },
+});
+
+/** The first to come owns the namespace; names decide among equals, so that both agree who it is. */
+function older(other: DeepReadonly<AnyObject>, self: DeepReadonly<Cloud>): boolean {
+  if (other.metadata.uid === self.metadata.uid) return false;
+  const [theirs, ours] = [other.metadata.creationTimestamp ?? '', self.metadata.creationTimestamp ?? ''];
+  return theirs < ours || (theirs === ours && other.metadata.name < self.metadata.name);
+}
+
+interface Line {
+  name: string;
+  kind: string;
+  ready: boolean;
+  reason?: string;
+  message?: string;
+}
+
+function lineOf(cx: Cx<Cloud>, section: SectionName): Line {
+  const kind = kindOf(section);
+  const child = cx.get(kind, section) as DeepReadonly<AnyObject> | undefined;
+  const ready = child && conditionOf(child, 'Ready');
+  return {
+    name: section,
+    kind: kind.kind,
+    ready: child !== undefined && isReady(child),
+    ...(ready && { reason: ready.reason }),
+    ...(ready?.message && { message: ready.message.slice(0, 512) }),
+  };
+}
+
+/** The lowest phase that is not complete. Once Ready it stays: a restart is not a new installation (rule 9). */
+function phaseOf(cx: Cx<Cloud>, lines: readonly Line[]): Phase {
+  if (cx.status.phase === 'Ready') return 'Ready';
+  const open = lines.filter(line => !line.ready).map(line => SECTIONS[line.name as SectionName].phase);
+  return PHASES.find(phase => open.includes(phase)) ?? 'Ready';
+}
+
+function endpointsOf(cx: Cx<Cloud>): Record<string, string> {
+  const urls: Record<string, string> = {};
+  for (const section of SECTION_NAMES) {
+    const child = cx.get(kindOf(section), section) as
+      | DeepReadonly<{ status?: { endpoints?: Record<string, string> } }>
+      | undefined;
+    const url = child?.status?.endpoints?.public;
+    if (url) urls[section] = url;
+  }
+  return urls;
+}
+
+const rows: Partial<Record<SectionName, Row<Cloud, unknown>>> = {};
+for (const section of SECTION_NAMES) {
+  const kind = kindOf(section);
+  rows[section] = row(`${kind.kind}Ready`, {
+    needs: { input },
+    uses: SECTIONS[section].after.map(before => rows[before]!),
+    when: object => enabled(object.spec, section),
+    run: async cx => {
+      if (cx.spec.rollout === 'strict') inTurn(cx, section);
+      assertReady((await cx.child(kind, section, childSpec(cx.spec, section))) as DeepReadonly<AnyObject>);
+    },
+    undo: cx => cx.remove(kind, section),
+  });
+}
+
+/** `strict`: each child is made when the one before it is Ready. Like every edge it gates the first creation only. */
+function inTurn(cx: Cx<Cloud>, section: SectionName): void {
+  if (cx.get(kindOf(section), section)) return;
+  const before = SECTION_NAMES.slice(0, SECTION_NAMES.indexOf(section)).filter(name => enabled(cx.spec, name));
+  const open = before.find(name => {
+    const child = cx.get(kindOf(name), name) as DeepReadonly<AnyObject> | undefined;
+    return child === undefined || !isReady(child);
+  });
+  if (open)
+    throw wait({
+      reason: 'InTurn',
+      what: `rollout is strict and ${open} is not Ready yet`,
+      who: 'Operator',
+      next: `see ${kindOf(open).kind} ${open}`,
+    });
+}
+
+const kinds = SECTION_NAMES.map(kindOf);
+export const controlplane: Plan<Cloud> = plan<Cloud>(
+  OpenStackControlPlane,
+  { input, ...rows },
+  { manages: kinds, reads: [OpenStackControlPlane] },
+);

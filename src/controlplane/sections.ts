@@ -1,0 +1,56 @@
+import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
+import { CHILDREN, type OpenStackControlPlane, type Phase } from '../../api/openstack/controlplane.ts';
+import type { DeepReadonly } from '../kube/object.ts';
+
+export type Cloud = ObjectOf<typeof OpenStackControlPlane>;
+export type CloudSpec = SpecOf<typeof OpenStackControlPlane>;
+export type SectionName = keyof typeof CHILDREN;
+
+export interface SectionPlan {
+  readonly phase: Phase;
+  /** What must be Ready before its workloads start; in the other direction, what it is deleted before. */
+  readonly after: readonly SectionName[];
+}
+
+/** The order of a cloud (DESIGN.md section 7). The lines are in the order of `rollout: strict`. */
+export const SECTIONS: Readonly<Record<SectionName, SectionPlan>> = {
+  mariadb: { phase: 'Infrastructure', after: [] },
+  rabbitmq: { phase: 'Infrastructure', after: [] },
+  memcached: { phase: 'Infrastructure', after: [] },
+  ceph: { phase: 'Infrastructure', after: [] },
+  ovn: { phase: 'Infrastructure', after: [] },
+  keystone: { phase: 'Identity', after: ['mariadb', 'memcached'] },
+  glance: { phase: 'CoreServices', after: ['keystone', 'mariadb', 'ceph'] },
+  placement: { phase: 'CoreServices', after: ['keystone', 'mariadb'] },
+  neutron: { phase: 'CoreServices', after: ['keystone', 'mariadb', 'rabbitmq', 'ovn'] },
+  nova: {
+    phase: 'ComputeAndStorage',
+    after: ['keystone', 'mariadb', 'rabbitmq', 'memcached', 'placement', 'glance', 'neutron'],
+  },
+  cinder: { phase: 'ComputeAndStorage', after: ['keystone', 'mariadb', 'rabbitmq', 'glance', 'ceph'] },
+  heat: { phase: 'OptionalServices', after: ['keystone', 'mariadb', 'rabbitmq'] },
+  horizon: { phase: 'OptionalServices', after: ['keystone', 'memcached'] },
+};
+
+export const SECTION_NAMES = Object.keys(SECTIONS) as readonly SectionName[];
+
+export const kindOf = (section: SectionName): AnyKind => CHILDREN[section];
+
+export function enabled(spec: DeepReadonly<CloudSpec>, section: SectionName): boolean {
+  if (section === 'ovn' && spec.networkBackend === 'ovs') return false;
+  return spec[section].enabled;
+}
+
+/** Settings of the whole cloud that each child has as a field of its own. The child's section wins. */
+const CLOUD_WIDE = ['release', 'region', 'deletionPolicy', 'podProfile', 'images', 'storageClass'] as const;
+
+/** A child's spec: what the user wrote in its section, and what the cloud decides for all of its parts (rule 4). */
+export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): Record<string, unknown> {
+  const { enabled: _enabled, ...own } = spec[section] as Record<string, unknown>;
+  const shape = kindOf(section).specFields;
+  const wide = CLOUD_WIDE.filter(field => spec[field] !== undefined && shape.includes(field)).map(field => [
+    field,
+    spec[field],
+  ]);
+  return { ...Object.fromEntries(wide), ...own };
+}

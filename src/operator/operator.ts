@@ -1,0 +1,159 @@
+import type { Informer } from '../kube/cache.ts';
+import { createCache } from '../kube/cache.ts';
+import { createClient } from '../kube/client.ts';
+import type { AnyObject, DeepReadonly } from '../kube/object.ts';
+import { type Resource, resourceName, Secret } from '../kube/resource.ts';
+import { Controller } from '../runtime/controller.ts';
+import { createRecorder } from '../runtime/events.ts';
+import { Gate } from '../runtime/gate.ts';
+import { type ElectionOptions, electionTimeout, LeaderElection } from '../runtime/lease.ts';
+import { Manager, type Server } from '../runtime/manager.ts';
+import { type Metrics, noMetrics } from '../runtime/metrics.ts';
+import { type Engine, reconcile } from '../runtime/plan/engine.ts';
+import { MANAGED_LABEL, MANAGER } from '../runtime/plan/names.ts';
+import { Memory, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass.ts';
+import type { Plan } from '../runtime/plan/row.ts';
+import { Tracker } from '../runtime/plan/tracker.ts';
+import { watchOwn } from '../runtime/sources.ts';
+import { type Log, silent } from '../world/log.ts';
+import type { World } from '../world/world.ts';
+
+export interface OperatorOptions {
+  readonly world: World;
+  readonly plans: readonly Plan<never>[];
+  readonly log?: Log;
+  readonly metrics?: Metrics;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Empty: all. */
+  readonly namespaces?: readonly string[];
+  /** Without one this process leads at once. */
+  readonly election?: ElectionOptions;
+  readonly servers?: readonly Server[];
+  /** Which replica speaks in events. */
+  readonly instance?: string;
+  readonly onRow?: Engine['onRow'];
+  readonly lens?: Engine['lens'];
+}
+
+export interface Operator {
+  readonly manager: Manager;
+  readonly election: LeaderElection | undefined;
+  readonly informers: readonly Informer[];
+}
+
+/** Passes of one kind at the same time. A pass waits for the network most of its time. */
+const WORKERS = 4;
+
+/** Puts the parts together: one cache, one tracker, one controller per kind. Runs by `manager.run(signal)`. */
+export function createOperator(options: OperatorOptions): Operator {
+  const { world, plans, log = silent, metrics = noMetrics, namespaces = [] } = options;
+  const { clock, random, cluster: transport, cloud } = world;
+  const instance = options.instance ?? options.election?.identity ?? 'openstack-operator';
+
+  const electionClient = createClient(transport, clock, {
+    readTimeout: electionTimeout(options.election?.renewDeadline),
+    writeTimeout: electionTimeout(options.election?.renewDeadline),
+    retries: 0,
+  });
+  const election =
+    options.election && new LeaderElection(options.election, { client: electionClient, clock, random, log, metrics });
+  const requests = {
+    onRequest: (info: Parameters<Metrics['request']>[0]) => metrics.request(info),
+    onWarning: (text: string) => log.warn('API server warned', { text }),
+  };
+  const client = createClient(transport, clock, { ...requests, fence: () => election?.fence() });
+  const events = createRecorder({
+    client: createClient(transport, clock, requests),
+    clock,
+    random,
+    log,
+    metrics,
+    controller: 'openstack-operator',
+    instance,
+  });
+
+  const cache = createCache({ transport, clock, random, log: (level, text, fields) => log[level](text, fields) });
+  const informers = watched(plans).map(({ resource, ours }) =>
+    cache.informer({
+      resource,
+      namespaces: resource.namespaced ? namespaces : [],
+      ...(ours ? {} : resource.namespaced && { labelSelector: `${MANAGED_LABEL}=true` }),
+      keepManagers: [MANAGER],
+      indexers: { [OWNER_INDEX]: ownerIndex },
+    }),
+  );
+  const secrets = cache.informer({ resource: Secret, namespaces, metadataOnly: true });
+
+  const tracker = new Tracker();
+  const engine: Engine = {
+    client,
+    cache,
+    secrets,
+    gate: new Gate(clock, metrics),
+    cloud,
+    random,
+    env: options.env ?? {},
+    memory: new Memory(),
+    tracker,
+    events,
+    onRow: (kind, row, outcome) => {
+      metrics.step(kind, row, outcome);
+      options.onRow?.(kind, row, outcome);
+    },
+    lens: options.lens,
+  };
+
+  const manager = new Manager({ clock, log, cache, servers: options.servers, election, flush: () => events.flush() });
+  const controllers = new Map<string, Controller>();
+  for (const plan of plans) {
+    const controller = new Controller(
+      {
+        name: plan.kind.kind,
+        workers: WORKERS,
+        sources: [watchOwn(cache.for(plan.kind))],
+        reconcile: (key, cx) => reconcile(engine, plan, key, cx.signal),
+      },
+      { clock, random, log, metrics },
+    );
+    controllers.set(resourceName(plan.kind), controller);
+    manager.add('leader', controller);
+  }
+
+  const wake = (resource: Resource, object: DeepReadonly<AnyObject>): void => {
+    for (const owner of tracker.concerned(resource, object.metadata)) {
+      const cut = owner.indexOf(' ');
+      controllers.get(owner.slice(0, cut))?.enqueue(owner.slice(cut + 1));
+    }
+  };
+  for (const informer of [...informers, secrets]) {
+    // A Secret of ours is in both informers; one of them is enough to wake its readers.
+    const skip = (object: DeepReadonly<AnyObject>) =>
+      informer === secrets && object.metadata.labels?.[MANAGED_LABEL] === 'true';
+    const tell = (object: DeepReadonly<AnyObject>) => skip(object) || wake(informer.resource, object);
+    informer.onChange({
+      added: tell,
+      deleted: tell,
+      updated: (before, after) => {
+        tell(before);
+        tell(after);
+      },
+    });
+  }
+  return { manager, election, informers: [...informers, secrets] };
+}
+
+/** Every resource that some plan reconciles, writes or reads. Own kinds are cached whole, built-ins by label (rule 2). */
+function watched(plans: readonly Plan<never>[]): { resource: Resource; ours: boolean }[] {
+  const own = new Set(plans.map(plan => resourceName(plan.kind)));
+  const found = new Map<string, Resource>();
+  for (const plan of plans)
+    for (const resource of [plan.kind, ...plan.manages, ...plan.reads, Secret])
+      found.set(resourceName(resource), resource);
+  return [...found.values()].map(resource => ({
+    resource,
+    ours:
+      own.has(resourceName(resource)) ||
+      resource.group.endsWith('openstack.org') ||
+      resource.group === 'openstack.k8s.io',
+  }));
+}

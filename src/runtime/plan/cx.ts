@@ -1,0 +1,87 @@
+import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
+import type { Cloud } from '../../cloud/ports.ts';
+import type { AnyObject, DeepReadonly, ObjectMeta } from '../../kube/object.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { Random } from '../../world/world.ts';
+import type { Managed } from './row.ts';
+
+/** What a row wants an object to be: only its opinions. Kind, namespace, labels and owner are the engine's. */
+export interface Body {
+  metadata: Pick<ObjectMeta, 'name' | 'labels' | 'annotations'>;
+  [field: string]: unknown;
+}
+
+export interface JobBody {
+  /** Names the Job: `<object>-<step>-<hash>`. */
+  readonly step: string;
+  readonly image: string;
+  readonly argv: readonly string[];
+  /** What, when changed, makes the work due again. Never credentials that may rotate without need. */
+  readonly inputs: readonly unknown[];
+  /** The pod template's spec; the image and argv above are already in it. */
+  readonly pod: object;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface Retention {
+  /** Outlives its owner, because it opens data that does (rule 18). */
+  readonly retain?: boolean;
+}
+
+/**
+ * All that a row may do. Each call gives a value or throws Unmet; outcomes exist only inside the engine.
+ * Everything is in the object's own namespace: cross-namespace references do not exist (rule 5).
+ */
+export interface Cx<O extends Managed> {
+  readonly object: DeepReadonly<O>;
+  readonly spec: DeepReadonly<O['spec']>;
+  readonly status: DeepReadonly<NonNullable<O['status']>>;
+  readonly name: string;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+  readonly cloud: Cloud;
+  readonly random: Random;
+  /** The operator's environment: RELATED_IMAGE_*, CLUSTER_DOMAIN. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The API server's clock, for times that are stored (rule 29). */
+  serverTime(): number;
+
+  /** From the cache. A change of it, also its coming into being, runs this object again. */
+  get<K extends AnyKind>(kind: K, name: string): DeepReadonly<ObjectOf<K>> | undefined;
+  get(resource: Resource, name: string): DeepReadonly<AnyObject> | undefined;
+  list(resource: Resource, labels: Readonly<Record<string, string>>): readonly DeepReadonly<AnyObject>[];
+  /** Past the cache, for decisions that destroy. */
+  live(resource: Resource, name: string): Promise<AnyObject | undefined>;
+  /** An object of ours that must exist and be Ready. */
+  ready<K extends AnyKind>(kind: K, name: string, field: string): DeepReadonly<ObjectOf<K>>;
+  /** The decoded keys of a Secret, whoever made it; waits naming Secret, key and the field that asks for it. */
+  secret<K extends string>(name: string, keys: readonly K[], field: string): Promise<Record<K, string>>;
+  /** The same without waiting: undefined when there is no such Secret. */
+  secretIfAny(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+
+  /** Server-side apply, unless it would change nothing. */
+  apply(resource: Resource, body: Body, options?: Retention): Promise<DeepReadonly<AnyObject>>;
+  /** Applies a Deployment, StatefulSet or DaemonSet and waits until its pods run what it says. */
+  workload(resource: Resource, body: Body): Promise<DeepReadonly<AnyObject>>;
+  /** A child object of ours. Only the fields given are ours; the rest belongs to whoever edits the child (rule 4). */
+  child<K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>): Promise<DeepReadonly<ObjectOf<K>>>;
+  /** Runs once per hash of image, argv and inputs; stalls with the pod's last words when it failed (rule 10). */
+  job(job: JobBody): Promise<void>;
+  /** A Secret whose values are made once and then only read. */
+  generate<K extends string>(
+    name: string,
+    make: () => Record<K, string>,
+    options?: Retention,
+  ): Promise<Record<K, string>>;
+  /** Keeps an object of this row that the pass did not apply from being pruned. */
+  keep(object: DeepReadonly<AnyObject>): void;
+  /** Deletes by UID; succeeds when it is gone, waits while it is going. */
+  remove(resource: Resource, name: string): Promise<void>;
+
+  /** Fields of status beside conditions. Fields of rows that did not get that far stay as they were. */
+  report(status: Partial<NonNullable<O['status']>>): void;
+  /** Looks again after this time, for what no watch shows. The least one counts. */
+  again(ms: number): void;
+  /** Waits for all, and tells of the worst that is unmet. */
+  all<T extends readonly unknown[]>(promises: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T>;
+}

@@ -1,0 +1,304 @@
+import { ApiError } from '../../kube/errors.ts';
+import { type Condition, type DeepReadonly, type KubeObject, refOfKey } from '../../kube/object.ts';
+import { type Resource, resourceName } from '../../kube/resource.ts';
+import { type Draft, mergeConditions, transitions } from '../conditions.ts';
+import type { Result } from '../controller.ts';
+import type { Recorder } from '../events.ts';
+import { sameJson } from './canonical.ts';
+import { FINALIZER, MANAGER, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION, STATUS_MANAGER } from './names.ts';
+import { conditionFor, type Outcome, outcomeOf, readyFor } from './outcome.ts';
+import { Pass, type Shared } from './pass.ts';
+import { conditionOf } from './ready.ts';
+import type { Managed, Plan, Row } from './row.ts';
+import type { Tracker } from './tracker.ts';
+
+export interface Engine extends Shared {
+  readonly tracker: Tracker;
+  readonly events: Recorder;
+  /** Tells how each row ended, for metrics and for tests. */
+  readonly onRow?: (kind: string, row: string, outcome: Outcome['is']) => void;
+  /** Tests look over the shoulder of the rows (rule 26). */
+  readonly lens?: <O extends Managed>(plan: Plan<O>, object: DeepReadonly<O>) => DeepReadonly<O>;
+}
+
+/** What no watch shows is looked at again after ten minutes, give or take a fifth (rule 13). */
+const RECHECK_MS = 600_000;
+/** After this long an undo that does not come to an end is reported as blocked (rule 17). */
+const BLOCKED_AFTER_MS = 600_000;
+
+/** The key under which an object's reads are tracked: one tracker serves all kinds. */
+export const ownerKey = (kind: Resource, key: string): string => `${resourceName(kind)} ${key}`;
+
+/** Brings one object a step nearer to what it asks for. Level-triggered: it never learns which event called it. */
+export async function reconcile<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  key: string,
+  signal: AbortSignal,
+): Promise<Result> {
+  const ref = refOfKey(key);
+  const cached = engine.cache.for<O>(plan.kind).get(ref);
+  if (cached === undefined) {
+    engine.tracker.forget(ownerKey(plan.kind, key));
+    return {};
+  }
+  const uid = cached.metadata.uid ?? '';
+  // Acting on a view that misses our own last writes would repeat or undo them.
+  const behind = engine.gate.behind(uid, resource => engine.cache.for(resource).resourceVersion);
+  if (behind) return { after: behind };
+
+  const object = engine.lens ? engine.lens(plan, cached) : cached;
+  const reads = engine.tracker.begin(ownerKey(plan.kind, key));
+  const pass = new Pass(engine, plan, object, reads, signal);
+  try {
+    if (cached.metadata.annotations?.[PAUSED_ANNOTATION] === 'true')
+      return await pausedPass(engine, plan, cached, pass);
+    if (cached.metadata.deletionTimestamp) return await deletingPass(engine, plan, cached, pass);
+    if (needsFinalizer(plan) && !cached.metadata.finalizers?.includes(FINALIZER)) {
+      // In a write of its own, before the first effect that only an undo could take back.
+      await setFinalizer(engine, plan, cached, [FINALIZER]);
+      return {};
+    }
+    return await runningPass(engine, plan, cached, pass);
+  } finally {
+    reads.done();
+  }
+}
+
+const needsFinalizer = (plan: Plan<never>): boolean => plan.rows.some(row => row.undo !== undefined);
+
+async function runningPass<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+): Promise<Result> {
+  const outcomes = await runRows(engine, plan, object, pass);
+  await writeStatus(engine, plan, object, pass, outcomes);
+  return resultOf(engine, plan, pass, outcomes);
+}
+
+/** Every row as soon as what it needs is there. */
+async function runRows<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+): Promise<Map<string, Outcome>> {
+  const started = new Map<Row<O, unknown>, Promise<Outcome>>();
+  const start = (row: Row<O, unknown>): Promise<Outcome> => {
+    const running = started.get(row) ?? runRow(object, pass, row, start);
+    started.set(row, running);
+    return running;
+  };
+  const outcomes = new Map<string, Outcome>();
+  await Promise.all(
+    plan.rows.map(async row => {
+      const outcome = await start(row);
+      engine.onRow?.(plan.kind.kind, row.type, outcome.is);
+      outcomes.set(row.type, outcome);
+    }),
+  );
+  // In plan order, whatever finished first.
+  return new Map(plan.rows.map(row => [row.type, outcomes.get(row.type)!]));
+}
+
+async function runRow<O extends Managed>(
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+  row: Row<O, unknown>,
+  start: (row: Row<O, unknown>) => Promise<Outcome>,
+): Promise<Outcome> {
+  const needed: Record<string, unknown> = {};
+  let blockedBy: string | undefined;
+  for (const [name, need] of Object.entries(row.needs)) {
+    const outcome = await start(need);
+    if (outcome.is === 'ok') needed[name] = outcome.value;
+    // The nearest cause, not the whole chain: `Waiting for DatabaseReady`.
+    else if (outcome.is !== 'off') blockedBy ??= outcome.is === 'blocked' ? outcome.by : need.type;
+  }
+  try {
+    if (row.when && !row.when(object)) {
+      // The condition of an earlier pass is the mark that there is something to take back.
+      if (row.undo && conditionOf(object, row.type)) await row.undo(pass.cx(row.type));
+      await pass.prune(row.type);
+      return { is: 'off' };
+    }
+    if (blockedBy) return { is: 'blocked', by: blockedBy };
+    const value = await row.run(pass.cx(row.type), needed as never);
+    await pass.prune(row.type);
+    return { is: 'ok', value };
+  } catch (error) {
+    return outcomeOf(error);
+  }
+}
+
+async function pausedPass<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+): Promise<Result> {
+  const kept = (object.status?.conditions ?? []).filter(c => c.type !== 'Paused');
+  const paused: Draft = {
+    type: 'Paused',
+    status: 'True',
+    reason: 'Annotated',
+    message: `Nothing below this object is written. User: remove annotation ${PAUSED_ANNOTATION}`,
+  };
+  await putStatus(engine, plan, object, { ...object.status }, [...kept, paused], pass);
+  return {};
+}
+
+/** Takes back, row by row against the arrows, what the rows did outside of owned objects; then lets go. */
+async function deletingPass<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+): Promise<Result> {
+  if (!object.metadata.finalizers?.includes(FINALIZER)) return {};
+  const skipped = (object.metadata.annotations?.[SKIP_UNDO_ANNOTATION] ?? '').split(',').map(name => name.trim());
+  const outcomes = new Map<string, Outcome>();
+  for (const row of [...plan.rows].reverse()) {
+    const dependents = plan.rows.filter(other => other.uses.includes(row) || Object.values(other.needs).includes(row));
+    const holder = dependents.find(other => outcomes.get(other.type)?.is !== 'ok');
+    let outcome: Outcome = { is: 'ok', value: undefined };
+    if (holder) outcome = { is: 'blocked', by: holder.type };
+    else if (row.undo && !skipped.includes(row.type))
+      outcome = await row.undo(pass.cx(row.type)).then(() => ({ is: 'ok', value: undefined }) as const, outcomeOf);
+    outcomes.set(row.type, outcome);
+  }
+  const open = [...outcomes].filter(([, outcome]) => outcome.is !== 'ok');
+  if (open.length === 0) {
+    await setFinalizer(engine, plan, object, []);
+    engine.gate.forget(object.metadata.uid ?? '');
+    return {};
+  }
+  const since = Date.parse(object.metadata.deletionTimestamp ?? '');
+  const age = engine.client.serverTime() - since;
+  const [holder, why] = open.find(([, outcome]) => outcome.is !== 'blocked') ?? open[0]!;
+  const said = conditionFor(holder, why);
+  const ready: Draft = {
+    type: 'Ready',
+    status: 'False',
+    reason: age > BLOCKED_AFTER_MS ? 'DeletionBlocked' : 'Deleting',
+    message: `${holder}: ${said?.message ?? ''}${age > BLOCKED_AFTER_MS ? `. User: mend it, or give it up with annotation ${SKIP_UNDO_ANNOTATION}=${holder}` : ''}`,
+  };
+  if (age <= BLOCKED_AFTER_MS) pass.again(BLOCKED_AFTER_MS - age + 1000);
+  const others = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready');
+  await putStatus(engine, plan, object, { ...object.status }, [ready, ...others], pass);
+  return resultOf(engine, plan, pass, outcomes);
+}
+
+/** The set of finalizers is merged by the server, so others' stay; the UID keeps us off a successor of that name. */
+async function setFinalizer<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  finalizers: string[],
+): Promise<void> {
+  const { name, namespace, uid } = object.metadata;
+  const body = {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: { name, namespace, uid, ...(finalizers.length > 0 && { finalizers }) },
+  };
+  try {
+    const written = await engine.client.apply<KubeObject>(plan.kind, body, {
+      manager: `${MANAGER}-finalizer`,
+      force: true,
+    });
+    if (finalizers.length > 0) engine.gate.wrote(uid ?? '', plan.kind, written.metadata.resourceVersion);
+  } catch (error) {
+    // Gone, or replaced by another object of the same name: then there is nothing to hold or to release.
+    if (!(error instanceof ApiError && (error.status === 404 || (error.status === 409 && finalizers.length === 0))))
+      throw error;
+  }
+}
+
+async function writeStatus<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+  outcomes: ReadonlyMap<string, Outcome>,
+): Promise<void> {
+  const drafts = [...outcomes].flatMap(([type, outcome]) => conditionFor(type, outcome) ?? []);
+  const ready = readyFor(drafts, outcomes);
+  await putStatus(engine, plan, object, { ...object.status, ...pass.reported }, [ready, ...drafts], pass);
+}
+
+/** One write per pass, and none when nothing differs. */
+async function putStatus<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  fields: Record<string, unknown>,
+  drafts: readonly Draft[],
+  pass: Pass<O>,
+): Promise<void> {
+  const generation = object.metadata.generation ?? 1;
+  const masked = drafts.map(draft => ({ ...draft, message: pass.mask(draft.message), observedGeneration: generation }));
+  const before = object.status?.conditions ?? [];
+  const conditions = mergeConditions(before, masked, new Date(engine.client.serverTime()));
+  const status = { ...fields, observedGeneration: generation, conditions };
+  if (sameJson(status, object.status ?? {})) return;
+  const { name, namespace, uid } = object.metadata;
+  try {
+    const written = await engine.client.apply<KubeObject>(
+      plan.kind,
+      { apiVersion: object.apiVersion, kind: object.kind, metadata: { name, namespace, uid }, status } as KubeObject,
+      { manager: STATUS_MANAGER, force: true, subresource: 'status' },
+    );
+    engine.gate.wrote(uid ?? '', plan.kind, written.metadata.resourceVersion);
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return;
+    throw error;
+  }
+  tell(engine, object, before, conditions);
+}
+
+/** Events only on transitions: a condition that stays says nothing new. */
+function tell(
+  engine: Engine,
+  object: DeepReadonly<Managed>,
+  before: readonly DeepReadonly<Condition>[],
+  now: readonly Condition[],
+): void {
+  for (const condition of transitions(before, now)) {
+    if (condition.type === 'Ready' && condition.status === 'True')
+      engine.events.event(object, {
+        type: 'Normal',
+        reason: condition.reason,
+        action: 'Reconcile',
+        note: 'Everything asked for is there and answers',
+      });
+    else if (condition.type === 'Ready' && condition.status === 'False' && condition.reason !== 'Reconciling')
+      engine.events.event(object, {
+        type: condition.reason === 'Deleting' ? 'Normal' : 'Warning',
+        reason: condition.reason,
+        action: 'Reconcile',
+        note: condition.message,
+      });
+  }
+}
+
+function resultOf<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  pass: Pass<O>,
+  outcomes: ReadonlyMap<string, Outcome>,
+): Result {
+  const errors: unknown[] = [];
+  for (const outcome of outcomes.values()) {
+    if (outcome.is === 'error') errors.push(outcome.error);
+    if ((outcome.is === 'wait' || outcome.is === 'stall') && outcome.after !== undefined) pass.again(outcome.after);
+  }
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1)
+    throw new AggregateError(errors, errors.map(e => (e instanceof Error ? e.message : String(e))).join('; '));
+  if (plan.external) pass.again(RECHECK_MS * (0.8 + 0.4 * engine.random.next()));
+  // Second looks at what no watch shows: a simulation is at rest while only these are left.
+  return pass.after === undefined ? {} : { after: pass.after, daemon: true };
+}

@@ -1,0 +1,65 @@
+import type { AnyObject, DeepReadonly, ManagedFieldsEntry } from '../../kube/object.ts';
+import { sameJson } from './canonical.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Whether applying `body` would change nothing: the fields our last apply owns are exactly those of the body, and
+ * each has the body's value. It needs no memory, so it holds right after a restart; it errs only towards applying.
+ */
+export function applied(body: DeepReadonly<AnyObject>, live: DeepReadonly<AnyObject>, manager: string): boolean {
+  const entry = live.metadata.managedFields?.find(
+    (e: DeepReadonly<ManagedFieldsEntry>) => e.manager === manager && e.operation === 'Apply' && !e.subresource,
+  );
+  if (!entry) return false;
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = body;
+  const { name: _name, namespace: _namespace, uid: _uid, ...ownMetadata } = metadata;
+  const intent = Object.keys(ownMetadata).length > 0 ? { ...rest, metadata: ownMetadata } : rest;
+  return sameFields(intent, live, entry.fieldsV1);
+}
+
+function sameFields(body: unknown, live: unknown, fields: Fields): boolean {
+  const keys = Object.keys(fields).filter(key => key !== '.');
+  if (keys.length === 0) return sameJson(body, live);
+  if (keys[0]?.startsWith('f:')) return sameMap(body, live, fields, keys);
+  if (!Array.isArray(body) || !Array.isArray(live) || body.length !== keys.length) return false;
+  return keys[0]?.startsWith('k:') ? sameListMap(body, live, fields, keys) : sameSet(body, live, keys);
+}
+
+function sameMap(body: unknown, live: unknown, fields: Fields, keys: string[]): boolean {
+  if (!isRecord(body) || !isRecord(live)) return false;
+  const present = Object.keys(body).filter(key => body[key] !== undefined);
+  return (
+    present.length === keys.length &&
+    keys.every(key => {
+      const name = key.slice(2);
+      return body[name] !== undefined && sameFields(body[name], live[name], fields[key] as Fields);
+    })
+  );
+}
+
+/** Items are found by key; the relative order must be the body's, because order matters for init containers. */
+function sameListMap(body: unknown[], live: unknown[], fields: Fields, keys: string[]): boolean {
+  const places: { inBody: number; inLive: number }[] = [];
+  for (const key of keys) {
+    const wanted = JSON.parse(key.slice(2)) as Record<string, unknown>;
+    // A key with a default (protocol: TCP) may be absent from the body, never from the live object.
+    const inBody = body.findIndex(item => isRecord(item) && matchesKey(item, wanted, true));
+    const inLive = live.findIndex(item => isRecord(item) && matchesKey(item, wanted, false));
+    if (inBody < 0 || inLive < 0 || !sameFields(body[inBody], live[inLive], fields[key] as Fields)) return false;
+    places.push({ inBody, inLive });
+  }
+  places.sort((a, b) => a.inBody - b.inBody);
+  return places.every((place, index) => index === 0 || place.inLive > places[index - 1]!.inLive);
+}
+
+function sameSet(body: unknown[], live: unknown[], keys: string[]): boolean {
+  const wanted = new Set(keys.map(key => JSON.stringify(JSON.parse(key.slice(2)))));
+  return body.every(item => wanted.has(JSON.stringify(item)) && live.some(other => sameJson(item, other)));
+}
+
+const matchesKey = (item: Record<string, unknown>, key: Record<string, unknown>, defaulted: boolean): boolean =>
+  Object.entries(key).every(([field, value]) => (item[field] === undefined ? defaulted : sameJson(item[field], value)));
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);

@@ -1,0 +1,21 @@
+/** Names that the engine puts on objects. Users and tools select by them, so they never change. */
+
+export const MANAGER = 'openstack-operator';
+export const STATUS_MANAGER = 'openstack-operator-status';
+export const FINALIZER = 'openstack.k8s.io/operator';
+
+/** On everything we make and on the pods of it: built-ins are watched with this selector only (rule 2). */
+export const MANAGED_LABEL = 'openstack.k8s.io/managed';
+/** Which row made it: the inventory that pruning goes by. */
+export const ROW_LABEL = 'openstack.k8s.io/row';
+/** Which once-only work a Job does. */
+export const STEP_LABEL = 'openstack.k8s.io/step';
+/** On what stays when its owner goes (rule 18): whose it was. */
+export const RETAINED_LABEL = 'openstack.k8s.io/retained-for';
+
+export const PAUSED_ANNOTATION = 'openstack.k8s.io/paused';
+export const ADOPT_ANNOTATION = 'openstack.k8s.io/adopt';
+/** Any new value makes failed Jobs due again. */
+export const RETRY_ANNOTATION = 'openstack.k8s.io/retry';
+/** Names rows, comma-separated, whose undo is given up. */
+export const SKIP_UNDO_ANNOTATION = 'openstack.k8s.io/skip-undo';

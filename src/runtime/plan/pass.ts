@@ -1,0 +1,377 @@
+import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
+import type { Cloud } from '../../cloud/ports.ts';
+import type { Cache, Informer } from '../../kube/cache.ts';
+import type { Client } from '../../kube/client.ts';
+import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
+import { Job, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
+import type { Random } from '../../world/world.ts';
+import type { Gate } from '../gate.ts';
+import { hashOf, shortHash } from './canonical.ts';
+import type { Body, Cx, JobBody, Retention } from './cx.ts';
+import { dress, notOurs } from './dress.ts';
+import { applied } from './match.ts';
+import { MANAGER, RETRY_ANNOTATION, ROW_LABEL, STEP_LABEL } from './names.ts';
+import { assertReady, conditionOf, jobFailure, workloadUnmet } from './ready.ts';
+import type { Managed, Plan } from './row.ts';
+import type { Reads } from './tracker.ts';
+import { stall, Unmet, wait } from './unmet.ts';
+
+type Live = DeepReadonly<AnyObject>;
+
+/** What all passes share. */
+export interface Shared {
+  readonly client: Client;
+  readonly cache: Cache;
+  /** Metadata of every Secret and of no other use: foreign ones are read live, once per version (rule 2). */
+  readonly secrets: Informer;
+  readonly gate: Gate;
+  readonly cloud: Cloud;
+  readonly random: Random;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly memory: Memory;
+}
+
+/** What survives a pass only to save requests: losing it costs reads, never a write. */
+export class Memory {
+  /** By resource, key and body hash: the version at which an apply of it changed nothing. */
+  readonly applied = new Map<string, string>();
+  /** By namespace/name of foreign Secrets: data at a version. */
+  readonly secrets = new Map<string, { version: string; data: Readonly<Record<string, string>> }>();
+}
+
+/** The index by which a pass finds what its object owns. */
+export const OWNER_INDEX = 'owner';
+export const ownerIndex = (object: Live): readonly string[] =>
+  object.metadata.ownerReferences?.filter(ref => ref.controller).map(ref => ref.uid) ?? [];
+
+/** One walk over the rows of one object: what it read, wrote, reported and learned. */
+export class Pass<O extends Managed> {
+  readonly #shared: Shared;
+  readonly #plan: Plan<O>;
+  readonly #object: DeepReadonly<O>;
+  readonly #reads: Reads;
+  readonly #client: Client;
+  readonly #signal: AbortSignal;
+  /** Our own writes of this pass, ahead of the cache. */
+  readonly #written = new Map<string, Live>();
+  /** By row: keys of what it applied or wants kept. */
+  readonly #kept = new Map<string, Set<string>>();
+  readonly #secretValues = new Set<string>();
+  readonly reported: Record<string, unknown> = {};
+  after: number | undefined;
+
+  constructor(shared: Shared, plan: Plan<O>, object: DeepReadonly<O>, reads: Reads, signal: AbortSignal) {
+    this.#shared = shared;
+    this.#plan = plan;
+    this.#object = object;
+    this.#reads = reads;
+    this.#signal = signal;
+    this.#client = shared.client.withSignal(signal);
+  }
+
+  /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
+  mask(text: string): string {
+    let out = text;
+    for (const value of this.#secretValues) out = out.replaceAll(value, '***');
+    return out.length > 512 ? `${out.slice(0, 509)}...` : out;
+  }
+
+  again(ms: number): void {
+    this.after = Math.min(this.after ?? ms, ms);
+  }
+
+  cx(row: string): Cx<O> {
+    const object = this.#object;
+    const shared = this.#shared;
+    return {
+      object,
+      spec: object.spec as DeepReadonly<O['spec']>,
+      status: (object.status ?? {}) as DeepReadonly<NonNullable<O['status']>>,
+      name: object.metadata.name,
+      namespace: object.metadata.namespace ?? '',
+      signal: this.#signal,
+      cloud: shared.cloud,
+      random: shared.random,
+      env: shared.env,
+      serverTime: () => shared.client.serverTime(),
+      get: ((resource: Resource, name: string) => this.#get(resource, name)) as Cx<O>['get'],
+      list: (resource, labels) => this.#list(resource, labels),
+      live: (resource, name) => this.#client.get<AnyObject>(resource, this.#ref(name)),
+      ready: (kind, name, field) => this.#ready(kind, name, field),
+      secret: (name, keys, field) => this.#secret(name, keys, field),
+      secretIfAny: name => this.#secretData(name),
+      apply: (resource, body, options) => this.#apply(row, resource, body, options),
+      workload: (resource, body) => this.#workload(row, resource, body),
+      child: <K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>) =>
+        this.#apply(row, kind, { metadata: { name }, spec }) as unknown as Promise<DeepReadonly<ObjectOf<K>>>,
+      job: job => this.#job(row, job),
+      generate: (name, make, options) => this.#generate(row, name, make, options),
+      keep: kept => this.#keep(row, kept.kind, kept.metadata.name),
+      remove: (resource, name) => this.#remove(resource, name),
+      report: status => void Object.assign(this.reported, status),
+      again: ms => this.again(ms),
+      all,
+    };
+  }
+
+  /**
+   * Deletes what a row made in earlier passes and not in this one (rule 7). The cache proposes, a live read decides,
+   * the UID makes sure: a new leader's cache may be behind.
+   */
+  async prune(row: string): Promise<void> {
+    const kept = this.#kept.get(row) ?? new Set<string>();
+    for (const resource of this.#plan.manages)
+      for (const object of this.#owned(resource)) {
+        if (object.metadata.labels?.[ROW_LABEL] !== row || object.metadata.deletionTimestamp) continue;
+        if (kept.has(`${object.kind} ${object.metadata.name}`)) continue;
+        const live = await this.#client.get<AnyObject>(resource, this.#ref(object.metadata.name));
+        if (
+          live === undefined ||
+          live.metadata.uid !== object.metadata.uid ||
+          live.metadata.labels?.[ROW_LABEL] !== row
+        )
+          continue;
+        await this.#delete(resource, live);
+      }
+  }
+
+  #owned(resource: Resource): readonly Live[] {
+    const { namespace, uid } = this.#object.metadata;
+    return this.#shared.cache.for(resource).list({ namespace, index: { name: OWNER_INDEX, value: uid ?? '' } });
+  }
+
+  #ref(name: string, resource?: Resource): Ref {
+    return { namespace: resource?.namespaced === false ? '' : (this.#object.metadata.namespace ?? ''), name };
+  }
+
+  #get(resource: Resource, name: string): Live | undefined {
+    const ref = this.#ref(name, resource);
+    this.#reads.read(resource, ref);
+    return this.#written.get(keyIn(resource, ref)) ?? this.#shared.cache.for(resource).get(ref);
+  }
+
+  #list(resource: Resource, labels: Readonly<Record<string, string>>): readonly Live[] {
+    const namespace = this.#object.metadata.namespace ?? '';
+    this.#reads.scan(resource, namespace, labels);
+    return this.#shared.cache.for(resource).list({ namespace, labels });
+  }
+
+  #ready<K extends AnyKind>(kind: K, name: string, field: string): DeepReadonly<ObjectOf<K>> {
+    const found = this.#get(kind, name);
+    if (found === undefined)
+      throw wait({
+        reason: 'NotFound',
+        what: `${kind.kind} ${name} does not exist`,
+        who: 'User',
+        next: `create it, or name another one in ${field}`,
+      });
+    assertReady(found);
+    return found as unknown as DeepReadonly<ObjectOf<K>>;
+  }
+
+  async #secret<K extends string>(name: string, keys: readonly K[], field: string): Promise<Record<K, string>> {
+    const data = await this.#secretData(name);
+    if (data === undefined)
+      throw wait({
+        reason: 'SecretNotFound',
+        what: `Secret ${name}, named in ${field}, does not exist`,
+        who: 'User',
+        next: `create it with ${keys.length === 1 ? 'key' : 'keys'} ${keys.join(', ')}`,
+      });
+    for (const key of keys)
+      if (data[key] === undefined)
+        throw wait({
+          reason: 'SecretIncomplete',
+          what: `Secret ${name}, named in ${field}, has no key ${key}`,
+          who: 'User',
+          next: `add ${key} to it`,
+        });
+    return data as Record<K, string>;
+  }
+
+  async #secretData(name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const ref = this.#ref(name);
+    this.#reads.read(Secret, ref);
+    const managed = this.#written.get(keyIn(Secret, ref)) ?? this.#shared.cache.for(Secret).get(ref);
+    if (managed) return this.#decode(managed);
+    const meta = this.#shared.secrets.get(ref);
+    if (meta === undefined) return undefined;
+    const version = `${meta.metadata.uid} ${meta.metadata.resourceVersion}`;
+    const memo = this.#shared.memory.secrets.get(keyOf(ref));
+    if (memo?.version === version) {
+      this.#noteSecret(memo.data);
+      return memo.data;
+    }
+    const live = await this.#client.get<AnyObject>(Secret, ref);
+    if (live === undefined) return undefined;
+    const data = this.#decode(live);
+    this.#shared.memory.secrets.set(keyOf(ref), {
+      version: `${live.metadata.uid} ${live.metadata.resourceVersion}`,
+      data,
+    });
+    return data;
+  }
+
+  #decode(secret: Live): Readonly<Record<string, string>> {
+    const data: Record<string, string> = {};
+    for (const [key, value] of Object.entries((secret.data ?? {}) as Record<string, string>))
+      data[key] = Buffer.from(value, 'base64').toString('utf8');
+    this.#noteSecret(data);
+    return data;
+  }
+
+  /** Short values (a port, a user's name, `true`) are not secrets, and masking them would mangle messages. */
+  #noteSecret(data: Readonly<Record<string, string>>): void {
+    for (const value of Object.values(data)) if (value.length >= 8) this.#secretValues.add(value);
+  }
+
+  async #apply(row: string, resource: Resource, body: Body, options: Retention = {}): Promise<Live> {
+    if (!this.#plan.manages.some(managed => resourceName(managed) === resourceName(resource)))
+      throw new Error(`The plan of ${this.#plan.kind.kind} writes ${resourceName(resource)} without declaring it`);
+    const wanted = dress(this.#object, resource, body, row, options.retain);
+    const ref = this.#ref(body.metadata.name);
+    const key = keyIn(resource, ref);
+    this.#keep(row, resource.kind, ref.name);
+    // A name that the cache does not know may be taken by an object without our label (rule 3).
+    const live = this.#get(resource, ref.name) ?? (await this.#client.get<AnyObject>(resource, ref));
+    if (live) {
+      const why = notOurs(this.#object, live);
+      if (why) throw why;
+      const memo = this.#shared.memory.applied.get(key);
+      if (memo === `${hashOf(wanted)} ${live.metadata.resourceVersion}` || applied(wanted, live, MANAGER)) return live;
+    }
+    const result = await this.#client.apply(resource, wanted, { manager: MANAGER, force: true });
+    this.#wrote(resource, result);
+    // If the server normalised a value, our text and its object never match; the version then says "nothing changed".
+    this.#shared.memory.applied.set(key, `${hashOf(wanted)} ${result.metadata.resourceVersion}`);
+    return result;
+  }
+
+  #wrote(resource: Resource, result: AnyObject): void {
+    this.#written.set(keyIn(resource, this.#ref(result.metadata.name)), result);
+    this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, result.metadata.resourceVersion);
+  }
+
+  #keep(row: string, kind: string, name: string): void {
+    const kept = this.#kept.get(row) ?? new Set<string>();
+    this.#kept.set(row, kept.add(`${kind} ${name}`));
+  }
+
+  async #workload(row: string, resource: Resource, body: Body): Promise<Live> {
+    const live = await this.#apply(row, resource, body);
+    const selector = (live.spec as { selector?: { matchLabels?: Record<string, string> } }).selector?.matchLabels ?? {};
+    const unmet = workloadUnmet(live, this.#list(Pod, selector));
+    if (unmet) throw wait(unmet);
+    return live;
+  }
+
+  async #job(row: string, job: JobBody): Promise<void> {
+    const retry = this.#object.metadata.annotations?.[RETRY_ANNOTATION];
+    const hash = shortHash(job.image, job.argv, job.inputs, retry);
+    const name = `${this.#object.metadata.name}-${job.step}-${hash}`;
+    this.#keep(row, Job.kind, name);
+    const done = (this.#object.status as { hashes?: Record<string, string> } | undefined)?.hashes ?? {};
+    // Recorded in status, so that a Job that was cleaned away is not run again.
+    if (done[job.step] === hash) return;
+    const live = this.#get(Job, name) ?? (await this.#client.get<AnyObject>(Job, this.#ref(name)));
+    if (live && conditionOf(live, 'Complete')?.status === 'True') {
+      const reported = this.reported.hashes as Record<string, string> | undefined;
+      this.reported.hashes = { ...done, ...reported, [job.step]: hash };
+      return;
+    }
+    if (live && conditionOf(live, 'Failed')?.status === 'True') {
+      const pods = this.#list(Pod, { 'batch.kubernetes.io/job-name': name });
+      const said = jobFailure(pods) ?? conditionOf(live, 'Failed')?.message;
+      throw stall({
+        reason: 'JobFailed',
+        what: `Job ${name} failed: ${said ?? 'no last words'}`,
+        who: 'User',
+        next: `mend the cause, then annotate ${this.#object.kind} ${this.#object.metadata.name} with ${RETRY_ANNOTATION}=<anything new>`,
+      });
+    }
+    if (live) throw running(name);
+    const rivals = this.#owned(Job).filter(
+      other =>
+        other.metadata.labels?.[STEP_LABEL] === job.step &&
+        other.metadata.name !== name &&
+        !['Complete', 'Failed'].some(type => conditionOf(other, type)?.status === 'True'),
+    );
+    // Two runs of one step at once would meet in the database.
+    for (const rival of rivals) {
+      this.#keep(row, Job.kind, rival.metadata.name);
+      throw running(rival.metadata.name);
+    }
+    const labels = { ...job.labels, [STEP_LABEL]: job.step };
+    await this.#apply(row, Job, {
+      metadata: { name, labels },
+      spec: { backoffLimit: 4, template: { metadata: { labels }, spec: { restartPolicy: 'Never', ...job.pod } } },
+    });
+    throw running(name);
+  }
+
+  async #generate<K extends string>(
+    row: string,
+    name: string,
+    make: () => Record<K, string>,
+    options: Retention = {},
+  ): Promise<Record<K, string>> {
+    const ref = this.#ref(name);
+    this.#keep(row, Secret.kind, name);
+    // An empty cache must never make new keys for old data: ask the server before the first create.
+    const found = this.#get(Secret, name) ?? (await this.#client.get<AnyObject>(Secret, ref));
+    if (found) {
+      const why = notOurs(this.#object, found);
+      if (why) throw why;
+      return this.#decode(found) as Record<K, string>;
+    }
+    const values = make();
+    this.#noteSecret(values);
+    const data = Object.fromEntries(
+      Object.entries<string>(values).map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]),
+    );
+    await this.#apply(row, Secret, { metadata: { name }, type: 'Opaque', data }, options);
+    return values;
+  }
+
+  async #remove(resource: Resource, name: string): Promise<void> {
+    const ref = this.#ref(name);
+    this.#reads.read(resource, ref);
+    const live = await this.#client.get<AnyObject>(resource, ref);
+    if (live === undefined) return;
+    const left = live.metadata.deletionTimestamp ? live : await this.#delete(resource, live);
+    if (left)
+      throw wait({
+        reason: 'Terminating',
+        what: `${live.kind} ${name} is being deleted`,
+        who: 'Cluster',
+        next: 'finish deleting it',
+      });
+  }
+
+  async #delete(resource: Resource, live: AnyObject): Promise<AnyObject | undefined> {
+    const left = await this.#client.delete(resource, this.#ref(live.metadata.name), { uid: live.metadata.uid ?? '' });
+    if (left) this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, left.metadata.resourceVersion);
+    return left;
+  }
+}
+
+const keyIn = (resource: Resource, ref: Ref): string => `${resourceName(resource)} ${keyOf(ref)}`;
+
+const running = (name: string): Unmet =>
+  wait({ reason: 'JobRunning', what: `Job ${name} is running`, who: 'Cluster', next: 'finish it' });
+
+/** Settles all before it tells of the worst: no effect of a losing branch may outlive the pass. */
+async function all<T extends readonly unknown[]>(
+  promises: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
+  const results = await Promise.allSettled(promises);
+  const failures = results
+    .filter(r => r.status === 'rejected')
+    .map(r => (r as PromiseRejectedResult).reason as unknown);
+  const worst =
+    failures.find(e => !(e instanceof Unmet)) ??
+    failures.find(e => e instanceof Unmet && e.outcome === 'stall') ??
+    failures[0];
+  if (failures.length > 0) throw worst;
+  return results.map(r => (r as PromiseFulfilledResult<unknown>).value) as unknown as T;
+}

@@ -1,0 +1,136 @@
+import type { AnyObject, Condition, DeepReadonly } from '../../kube/object.ts';
+import { type Cause, wait } from './unmet.ts';
+
+type Live = DeepReadonly<AnyObject>;
+type Counts = Readonly<Record<string, number | undefined>>;
+
+/** Why a workload is not there yet, or undefined when it is. Pure: pods are passed in for the reason behind the counts. */
+export function workloadUnmet(live: Live, pods: readonly Live[]): Cause | undefined {
+  const missing = shortfall(live);
+  if (missing === undefined) return undefined;
+  const what = `${live.kind} ${live.metadata.name} ${missing}`;
+  const trouble = pods.map(podTrouble).find(t => t !== undefined);
+  if (trouble) return { ...trouble, what: `${what}: ${trouble.what}` };
+  return { reason: 'Progressing', what, who: 'Cluster', next: 'start its pods' };
+}
+
+function shortfall(live: Live): string | undefined {
+  const status = (live.status ?? {}) as Counts;
+  const spec = (live.spec ?? {}) as Counts;
+  if ((status.observedGeneration ?? 0) < (live.metadata.generation ?? 0)) return 'is not observed yet';
+  const wanted = live.kind === 'DaemonSet' ? (status.desiredNumberScheduled ?? 0) : (spec.replicas ?? 1);
+  const [updated, ready] =
+    live.kind === 'DaemonSet'
+      ? [status.updatedNumberScheduled ?? 0, status.numberAvailable ?? 0]
+      : [
+          status.updatedReplicas ?? 0,
+          live.kind === 'StatefulSet' ? (status.readyReplicas ?? 0) : (status.availableReplicas ?? 0),
+        ];
+  if (updated < wanted) return `has ${updated} of ${wanted} replicas updated`;
+  if (ready < wanted) return `has ${ready} of ${wanted} replicas ready`;
+  // Old pods that still serve would answer with the old configuration.
+  const total = live.kind === 'DaemonSet' ? wanted : (status.replicas ?? wanted);
+  return total > wanted ? `still has ${total - wanted} old replicas` : undefined;
+}
+
+interface ContainerStatus {
+  name: string;
+  image?: string;
+  state?: { waiting?: { reason?: string; message?: string }; terminated?: Terminated };
+  lastState?: { terminated?: Terminated };
+}
+interface Terminated {
+  exitCode: number;
+  reason?: string;
+  message?: string;
+}
+interface PodStatus {
+  conditions?: { type: string; status: string; reason?: string; message?: string }[];
+  initContainerStatuses?: ContainerStatus[];
+  containerStatuses?: ContainerStatus[];
+}
+
+/** What a pod itself says is wrong. The pod's random name stays out: messages must be stable. */
+export function podTrouble(pod: Live): Cause | undefined {
+  const status = (pod.status ?? {}) as DeepReadonly<PodStatus>;
+  const scheduled = status.conditions?.find(c => c.type === 'PodScheduled' && c.status === 'False');
+  if (scheduled)
+    return {
+      reason: 'Unschedulable',
+      what: scheduled.message ?? 'no node fits the pod',
+      who: 'User',
+      next: 'add or label a node, or change nodeSelector, resources or storage',
+    };
+  for (const container of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]) {
+    const waiting = container.state?.waiting;
+    if (
+      waiting?.reason === 'ErrImagePull' ||
+      waiting?.reason === 'ImagePullBackOff' ||
+      waiting?.reason === 'InvalidImageName'
+    )
+      return {
+        reason: 'ImagePullFailed',
+        what: `image ${container.image} can't be pulled`,
+        who: 'User',
+        next: 'correct the image name or make it available to the nodes',
+      };
+    const ended = container.state?.terminated ?? container.lastState?.terminated;
+    if (ended && ended.exitCode !== 0 && (waiting?.reason === 'CrashLoopBackOff' || container.state?.terminated))
+      return {
+        reason: 'CrashLoop',
+        what: `container ${container.name} ${endOf(ended)}`,
+        who: 'User',
+        next: 'read its last lines and mend the cause',
+      };
+    if (waiting?.reason === 'CreateContainerConfigError')
+      return {
+        reason: 'PodConfig',
+        what: waiting.message ?? 'a Secret or ConfigMap of the pod is missing',
+        who: 'Operator',
+        next: 'make it',
+      };
+  }
+  return undefined;
+}
+
+/** A container's last words. `FallbackToLogsOnError` makes them the end of its log (rule 11). */
+export function endOf(ended: DeepReadonly<Terminated>): string {
+  const said = ended.message?.trim().split('\n').slice(-3).join(' | ').slice(-300);
+  return `ended with ${ended.exitCode}${ended.reason && ended.reason !== 'Error' ? ` (${ended.reason})` : ''}${said ? `: ${said}` : ''}`;
+}
+
+/** The last words of a failed Job's pods. */
+export function jobFailure(pods: readonly Live[]): string | undefined {
+  for (const pod of pods)
+    for (const container of ((pod.status ?? {}) as DeepReadonly<PodStatus>).containerStatuses ?? [])
+      if (container.state?.terminated && container.state.terminated.exitCode !== 0)
+        return endOf(container.state.terminated);
+  return undefined;
+}
+
+export const conditionOf = (
+  live: Live | DeepReadonly<{ status?: unknown }>,
+  type: string,
+): DeepReadonly<Condition> | undefined =>
+  ((live as Live).status as DeepReadonly<{ conditions?: Condition[] }> | undefined)?.conditions?.find(
+    c => c.type === type,
+  );
+
+/** Rule 8: Ready counts only when it speaks of the current generation. */
+export function isReady(live: Live): boolean {
+  const ready = conditionOf(live, 'Ready');
+  const observed = (live.status as { observedGeneration?: number } | undefined)?.observedGeneration;
+  return ready?.status === 'True' && observed === live.metadata.generation;
+}
+
+/** Throws unless an object of ours is Ready; its own message travels up, so that the root cause is seen at the top. */
+export function assertReady(live: Live): void {
+  if (isReady(live)) return;
+  const ready = conditionOf(live, 'Ready');
+  throw wait({
+    reason: 'NotReady',
+    what: `${live.kind} ${live.metadata.name} is not Ready${ready && ready.status !== 'True' ? `: ${ready.message}` : ''}`,
+    who: 'Operator',
+    next: `see ${live.kind} ${live.metadata.name}`,
+  });
+}

@@ -1,0 +1,99 @@
+import type { BaseStatus, CustomObject } from '../../../api/kind.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { Cx } from './cx.ts';
+
+/** What a plan reconciles: an object of ours. */
+export type Managed = CustomObject<object, BaseStatus>;
+
+/**
+ * A row is a condition, what it needs, and what it does. Rows are values: a need is a variable, so a typo,
+ * a cycle or a forward reference does not compile, and replacing a row is passing another one.
+ */
+export interface Row<O extends Managed, T> {
+  /** The condition type, e.g. `DatabaseReady`. */
+  readonly type: string;
+  readonly needs: Needs<O>;
+  /** Undone before these, though it may run without them. */
+  readonly uses: readonly Row<O, unknown>[];
+  /** False: the row is satisfied with `undefined`, what it made is undone and pruned, its condition goes. */
+  readonly when: ((object: DeepReadonly<O>) => boolean) | undefined;
+  /** Gives the value, or throws Unmet. Must be safe to run at any time, any number of times. */
+  readonly run: (cx: Cx<O>, needed: never) => Promise<T>;
+  /** Takes back what `run` did outside of owned objects. Must tolerate that `run` never ran. */
+  readonly undo: ((cx: Cx<O>) => Promise<void>) | undefined;
+}
+
+export type Needs<O extends Managed> = Readonly<Record<string, Row<O, unknown>>>;
+type Values<N> = { readonly [K in keyof N]: N[K] extends Row<infer _O, infer T> ? T : never };
+
+interface Always<O extends Managed, N extends Needs<O>, T> {
+  needs?: N;
+  uses?: readonly Row<O, unknown>[];
+  run(cx: Cx<O>, needed: Values<N>): Promise<T>;
+  undo?(cx: Cx<O>): Promise<void>;
+}
+interface Sometimes<O extends Managed, N extends Needs<O>, T> extends Always<O, N, T> {
+  when(object: DeepReadonly<O>): boolean;
+}
+
+interface RowOf<O extends Managed> {
+  // biome-ignore lint/complexity/noBannedTypes: the empty record of needs
+  <T, N extends Needs<O> = {}>(type: string, row: Sometimes<O, N, T>): Row<O, T | undefined>;
+  // biome-ignore lint/complexity/noBannedTypes: the empty record of needs
+  <T, N extends Needs<O> = {}>(type: string, row: Always<O, N, T>): Row<O, T>;
+}
+
+/** `row(type, {...})` for objects of one kind. */
+export function rowsOf<O extends Managed>(): RowOf<O> {
+  return (type: string, row: Always<O, Needs<O>, unknown> & { when?: (object: DeepReadonly<O>) => boolean }) => ({
+    type,
+    needs: row.needs ?? {},
+    uses: row.uses ?? [],
+    when: row.when,
+    run: row.run as Row<O, never>['run'],
+    undo: row.undo,
+  });
+}
+
+export interface Plan<O extends Managed = Managed> {
+  readonly kind: Resource;
+  /** Each after everything it needs. */
+  readonly rows: readonly Row<O, unknown>[];
+  /** Resources it writes: RBAC and informers follow from this, and writing another one is a programmer's error. */
+  readonly manages: readonly Resource[];
+  /** Resources it only reads, beyond Secrets. */
+  readonly reads: readonly Resource[];
+  /** It has state outside of Kubernetes that no watch shows, so it looks again from time to time (rule 13). */
+  readonly external: boolean;
+}
+
+export interface PlanOptions {
+  readonly manages?: readonly Resource[];
+  readonly reads?: readonly Resource[];
+  readonly external?: boolean;
+}
+
+/** Collects the rows and everything they need, in an order in which each comes after its needs. */
+export function plan<O extends Managed>(
+  kind: Resource,
+  rows: Readonly<Record<string, Row<O, unknown>>>,
+  options: PlanOptions = {},
+): Plan<O> {
+  const ordered: Row<O, unknown>[] = [];
+  const visit = (row: Row<O, unknown>): void => {
+    if (ordered.includes(row)) return;
+    for (const need of [...Object.values(row.needs), ...row.uses]) visit(need);
+    const twin = ordered.find(other => other.type === row.type);
+    if (twin) throw new Error(`Plan of ${kind.kind} has two rows of type ${row.type}`);
+    ordered.push(row);
+  };
+  for (const row of Object.values(rows)) visit(row);
+  return {
+    kind,
+    rows: ordered,
+    manages: options.manages ?? [],
+    reads: options.reads ?? [],
+    external: options.external ?? false,
+  };
+}

@@ -1,0 +1,30 @@
+import type { ObjectOf } from '../../../api/kind.ts';
+import type { Keystone } from '../../../api/openstack/keystone.ts';
+import type { IdentityAddress } from '../../cloud/ports.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import type { Managed } from '../../runtime/plan/row.ts';
+import { type Place, serviceHost } from '../names.ts';
+
+export type KeystoneObject = ObjectOf<typeof Keystone>;
+
+export const PORT = 5000;
+
+export const adminSecret = (object: DeepReadonly<KeystoneObject>): string =>
+  object.spec.adminPasswordSecret ?? `${object.metadata.name}-admin`;
+
+export const internalUrl = (place: Place, object: DeepReadonly<KeystoneObject>): string =>
+  `http://${serviceHost(place, `${object.metadata.name}-api`)}:${PORT}`;
+
+export const publicUrl = (place: Place, object: DeepReadonly<KeystoneObject>): string =>
+  object.spec.publicURL ?? internalUrl(place, object);
+
+export async function adminAddress<O extends Managed>(
+  cx: Cx<O> & Place,
+  object: DeepReadonly<KeystoneObject>,
+): Promise<IdentityAddress> {
+  const field = `Keystone ${object.metadata.name} spec.adminPasswordSecret`;
+  const { password } = await cx.secret(adminSecret(object), ['password'], field);
+  const { adminUser: user, adminProject: project, region } = object.spec;
+  return { url: internalUrl(cx, object), user, password, project, region };
+}

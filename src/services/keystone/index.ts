@@ -1,0 +1,291 @@
+import { stringify } from 'yaml';
+import { Keystone } from '../../../api/openstack/keystone.ts';
+import { Memcached } from '../../../api/openstack/memcached.ts';
+import { Deployment, Job, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
+import { assertReady } from '../../runtime/plan/ready.ts';
+import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { stall } from '../../runtime/plan/unmet.ts';
+import { password } from '../../world/world.ts';
+import { configSecret, generatedFile, userFiles } from '../config.ts';
+import { applyService } from '../expose.ts';
+import { imageOf } from '../images.ts';
+import { cache, database, dropDatabase } from '../links.ts';
+import { databaseNameOf, podLabels } from '../names.ts';
+import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
+import { uwsgiArgv, uwsgiFile } from '../uwsgi.ts';
+import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
+import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
+import { firstKeys, type Keys, nextRotation, rotate, scheduleProblem } from './keys.ts';
+
+const row = rowsOf<KeystoneObject>();
+
+const ROTATED_AT = 'openstack.k8s.io/rotated-at';
+const databaseName = (object: { metadata: { name: string }; spec: { databaseName?: string } }): string =>
+  object.spec.databaseName ?? databaseNameOf(object.metadata.name);
+
+const input = row('InputReady', {
+  run: async cx => {
+    const problem = scheduleProblem(cx.spec.fernetRotation.schedule);
+    if (problem)
+      throw stall({
+        reason: 'InvalidSchedule',
+        what: `spec.fernetRotation.schedule: ${problem}`,
+        who: 'User',
+        next: 'write five fields of cron, e.g. 0 0 * * 0',
+      });
+    const name = adminSecret(cx.object);
+    cx.report({ adminSecret: name, release: cx.spec.release });
+    if (cx.spec.adminPasswordSecret) return cx.secret(name, ['password'], 'spec.adminPasswordSecret');
+    return cx.generate(name, () => ({ user: cx.spec.adminUser, password: password(cx.random) }), { retain: true });
+  },
+  undo: async cx => {
+    if (cx.spec.deletionPolicy === 'Delete' && !cx.spec.adminPasswordSecret)
+      await cx.remove(Secret, adminSecret(cx.object));
+  },
+});
+
+/** Token and credential keys: read live by the pods, so that a rotation restarts nothing. */
+const keys = row('KeysReady', {
+  run: async cx => {
+    const fernet = `${cx.name}-fernet-keys`;
+    const credential = `${cx.name}-credential-keys`;
+    const [current] = await cx.all([
+      cx.generate(fernet, () => firstKeys(cx.random), { retain: true }),
+      cx.generate(credential, () => firstKeys(cx.random), { retain: true }),
+    ]);
+    const secret = cx.get(Secret, fernet);
+    // Kept on the Secret, not in status: the keys outlive this object, and so must their age.
+    const stamp = secret?.metadata.annotations?.[ROTATED_AT] ?? secret?.metadata.creationTimestamp;
+    const last = stamp === undefined ? cx.serverTime() : Date.parse(stamp);
+    const { schedule, maxActiveKeys } = cx.spec.fernetRotation;
+    let [rotatedAt, count] = [last, Object.keys(current).length];
+    const due = nextRotation(schedule, last);
+    if (due !== undefined && cx.serverTime() >= due) {
+      rotatedAt = cx.serverTime();
+      count = Object.keys(await writeKeys(rotate(current, maxActiveKeys, cx.random))).length;
+    }
+    const next = nextRotation(schedule, rotatedAt);
+    if (next !== undefined) cx.again(Math.max(1000, next - cx.serverTime()));
+    cx.report({
+      fernet: { lastRotation: iso(rotatedAt), ...(next !== undefined && { nextRotation: iso(next) }), keys: count },
+    });
+    return { fernet, credential };
+
+    async function writeKeys(rotated: Keys): Promise<Keys> {
+      const data = Object.fromEntries(
+        Object.entries(rotated).map(([name, key]) => [name, Buffer.from(key).toString('base64')]),
+      );
+      await cx.apply(
+        Secret,
+        { metadata: { name: fernet, annotations: { [ROTATED_AT]: iso(rotatedAt) } }, type: 'Opaque', data },
+        { retain: true },
+      );
+      return rotated;
+    }
+  },
+  undo: async cx => {
+    if (cx.spec.deletionPolicy !== 'Delete') return;
+    await cx.all([cx.remove(Secret, `${cx.name}-fernet-keys`), cx.remove(Secret, `${cx.name}-credential-keys`)]);
+  },
+});
+
+const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+const db = row('DatabaseReady', {
+  run: cx => database(cx, databaseName(cx.object)),
+  undo: cx => dropDatabase(cx, databaseName(cx.object)),
+});
+
+const user = row('ConfigValid', { run: cx => userFiles(cx, 'keystone') });
+
+const config = row('ConfigReady', {
+  needs: { input, keys, db, user },
+  run: async (cx, { keys, db, user }) => {
+    const app = { service: 'keystone', port: PORT, module: 'keystone.wsgi.api:application' };
+    const base = {
+      image: imageOf('keystone', cx.spec, cx.env),
+      user: 42425,
+      userName: 'keystone',
+      volumes: [
+        {
+          name: 'fernet-keys',
+          mountPath: FERNET_KEYS,
+          readOnly: true,
+          secret: { secretName: keys.fernet, defaultMode: 0o440 },
+        },
+        {
+          name: 'credential-keys',
+          mountPath: CREDENTIAL_KEYS,
+          readOnly: true,
+          secret: { secretName: keys.credential, defaultMode: 0o440 },
+        },
+      ],
+    };
+    const health = { httpGet: { path: '/healthcheck', port: PORT } };
+    const api: Process = {
+      ...base,
+      name: 'keystone',
+      argv: uwsgiArgv('keystone'),
+      ports: { api: PORT },
+      startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
+      readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
+      liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
+    };
+    const sync: Process = { ...base, name: 'db-sync', argv: ['keystone-manage', 'db_sync'] };
+    const bootstrap: Process = {
+      ...base,
+      name: 'bootstrap',
+      argv: ['keystone-manage', 'bootstrap'],
+      env: [
+        { name: 'OS_BOOTSTRAP_USERNAME', value: cx.spec.adminUser },
+        { name: 'OS_BOOTSTRAP_PROJECT_NAME', value: cx.spec.adminProject },
+        { name: 'OS_BOOTSTRAP_ROLE_NAME', value: 'admin' },
+        { name: 'OS_BOOTSTRAP_SERVICE_NAME', value: 'keystone' },
+        { name: 'OS_BOOTSTRAP_REGION_ID', value: cx.spec.region },
+        { name: 'OS_BOOTSTRAP_PUBLIC_URL', value: publicUrl(cx, cx.object) },
+        { name: 'OS_BOOTSTRAP_INTERNAL_URL', value: internalUrl(cx, cx.object) },
+        {
+          name: 'OS_BOOTSTRAP_PASSWORD',
+          valueFrom: { secretKeyRef: { name: adminSecret(cx.object), key: 'password' } },
+        },
+      ],
+    };
+    const files = [generatedFile(keystoneConf(cx.spec, { database: db, cache: cache(cx) })), ...user];
+    const withApp = [...files, uwsgiFile(app)];
+    const starts = [kollaStart(api, withApp), kollaStart(sync, files), kollaStart(bootstrap, files)];
+    return { api, sync, bootstrap, config: await configSecret(cx, [...withApp, ...starts]) };
+  },
+});
+
+const schema = row('DatabaseSyncReady', {
+  needs: { config, db },
+  run: async (cx, { config: { sync, config }, db }) => {
+    const labels = podLabels('Keystone', cx.name, 'db-sync');
+    const inputs = [db.host, db.port, db.database];
+    await cx.job({
+      step: 'db-sync',
+      image: sync.image,
+      argv: sync.argv,
+      inputs,
+      labels,
+      pod: podSpec(cx.spec, sync, config, labels),
+    });
+  },
+});
+
+/** Works on the database alone. It also resets the password when it differs from the Secret, so it repairs drift. */
+const bootstrapped = row('BootstrapReady', {
+  needs: { config, schema, input },
+  run: async (cx, { config: { bootstrap, config }, input }) => {
+    const labels = podLabels('Keystone', cx.name, 'bootstrap');
+    const { adminUser, adminProject, region } = cx.spec;
+    const inputs = [
+      adminUser,
+      adminProject,
+      region,
+      publicUrl(cx, cx.object),
+      internalUrl(cx, cx.object),
+      input.password,
+    ];
+    await cx.job({
+      step: 'bootstrap',
+      image: bootstrap.image,
+      argv: bootstrap.argv,
+      inputs,
+      labels,
+      pod: podSpec(cx.spec, bootstrap, config, labels),
+    });
+  },
+});
+
+const expose = row('ExposeReady', {
+  run: async cx => {
+    await applyService(cx, {
+      name: `${cx.name}-api`,
+      ports: { api: PORT },
+      selector: podLabels('Keystone', cx.name, 'api'),
+    });
+    cx.report({ endpoints: { internal: internalUrl(cx, cx.object), public: publicUrl(cx, cx.object) } });
+  },
+});
+
+const pods = row('WorkloadsReady', {
+  needs: { config, schema, bootstrapped },
+  run: async (cx, { config: { api, config } }) => {
+    const exists = cx.get(Deployment, `${cx.name}-api`) !== undefined;
+    const cached = cx.spec.memcachedServers ? undefined : cx.get(Memcached, cx.spec.memcachedInstance);
+    // An edge gates the first start only: an edit must not wait for a cache that is being restarted (rule 9).
+    if (!exists && cached) assertReady(cached);
+    const labels = podLabels('Keystone', cx.name, 'api');
+    const live = await cx.workload(Deployment, {
+      metadata: { name: `${cx.name}-api` },
+      spec: {
+        replicas: cx.spec.replicas,
+        revisionHistoryLimit: 3,
+        selector: { matchLabels: labels },
+        template: podTemplate(cx.spec, api, config, labels, { graceSeconds: 90 }),
+      },
+    });
+    cx.report({
+      replicas: cx.spec.replicas,
+      readyReplicas: (live.status as { readyReplicas?: number }).readyReplicas ?? 0,
+    });
+  },
+});
+
+/** Bootstrap wrote the catalog once; this finds and repairs what was changed by hand since. */
+const endpoints = row('EndpointsReady', {
+  needs: { pods, expose },
+  run: async cx => {
+    const identity = cx.cloud.identity(await adminAddress(cx, cx.object));
+    await identity.ensureProject('service');
+    await identity.ensureService({
+      name: 'keystone',
+      type: 'identity',
+      endpoints: { public: publicUrl(cx, cx.object), internal: internalUrl(cx, cx.object) },
+    });
+  },
+});
+
+const answering = row('Answering', {
+  needs: { pods },
+  run: async cx => cx.cloud.identity(await adminAddress(cx, cx.object)).check(),
+});
+
+/** For people: `OS_CLIENT_CONFIG_FILE` and off they go. */
+const clouds = row('ClientConfigReady', {
+  needs: { input },
+  run: async (cx, { input }) => {
+    const text = stringify(
+      {
+        clouds: {
+          default: {
+            auth: {
+              auth_url: publicUrl(cx, cx.object),
+              username: cx.spec.adminUser,
+              password: input.password,
+              project_name: cx.spec.adminProject,
+              user_domain_name: 'Default',
+              project_domain_name: 'Default',
+            },
+            region_name: cx.spec.region,
+            identity_api_version: 3,
+          },
+        },
+      },
+      { version: '1.1' },
+    );
+    const name = cx.name === 'keystone' ? 'openstack-clouds' : `${cx.name}-clouds`;
+    await cx.apply(Secret, {
+      metadata: { name },
+      type: 'Opaque',
+      data: { 'clouds.yaml': Buffer.from(text).toString('base64') },
+    });
+  },
+});
+
+export const keystone = plan(
+  Keystone,
+  { input, keys, db, user, config, schema, bootstrapped, expose, pods, endpoints, answering, clouds },
+  { manages: [Secret, Service, Deployment, Job], reads: [Pod, ReplicaSet], external: true },
+);

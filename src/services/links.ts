@@ -1,0 +1,147 @@
+import { MariaDB } from '../../api/openstack/mariadb.ts';
+import { Memcached } from '../../api/openstack/memcached.ts';
+import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import type { Cx } from '../runtime/plan/cx.ts';
+import type { Managed } from '../runtime/plan/row.ts';
+import { wait } from '../runtime/plan/unmet.ts';
+import { password } from '../world/world.ts';
+import * as mariadb from './mariadb/address.ts';
+import { memcachedServers } from './memcached/address.ts';
+import type { Place } from './names.ts';
+import * as rabbitmq from './rabbitmq/address.ts';
+
+/** A way into one database, ready to be written into a config file. */
+export interface DatabaseLink {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface BusLink {
+  readonly host: string;
+  readonly port: number;
+  readonly vhost: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+interface DatabaseSpec {
+  readonly databaseInstance: string;
+  readonly databaseSecret?: string;
+  readonly deletionPolicy: 'Retain' | 'Delete';
+}
+interface BusSpec {
+  readonly messageBusInstance: string;
+  readonly messageBusSecret?: string;
+}
+interface CacheSpec {
+  readonly memcachedInstance: string;
+  readonly memcachedServers?: readonly string[];
+}
+
+const specOf = <S>(cx: Cx<Managed>): S => cx.spec as unknown as S;
+
+/** User names in MariaDB and RabbitMQ carry the namespace: several clouds may share an external server. */
+const userOf = (cx: Place): string => `${cx.namespace}-${cx.name}`.slice(0, 80);
+
+/** Creates database and user in the instance that the spec names, or reads a hand-made Secret. */
+export async function database<O extends Managed>(cx: Cx<O>, name: string): Promise<DatabaseLink> {
+  const spec = specOf<DatabaseSpec>(cx);
+  if (spec.databaseSecret) {
+    const data: Readonly<Record<string, string>> = await cx.secret(
+      spec.databaseSecret,
+      ['hostname', 'user', 'password'],
+      'spec.databaseSecret',
+    );
+    return {
+      host: data.hostname ?? '',
+      port: Number(data.port ?? mariadb.PORT),
+      database: data.database ?? name,
+      user: data.user ?? '',
+      password: data.password ?? '',
+    };
+  }
+  const server = cx.ready(MariaDB, spec.databaseInstance, 'spec.databaseInstance');
+  const admin = await mariadb.adminAddress(cx, server);
+  const login = await cx.generate(`${cx.name}-database`, () => ({ user: userOf(cx), password: password(cx.random) }));
+  const sql = cx.cloud.sql(admin);
+  await sql.ensureDatabase(name);
+  await sql.ensureUser(login.user, login.password, [name]);
+  return { host: admin.host, port: admin.port, database: name, user: login.user, password: login.password };
+}
+
+/** The user goes; the data goes when the policy says so. A server that is gone or going takes both along (rule 17). */
+export async function dropDatabase<O extends Managed>(cx: Cx<O>, name: string): Promise<void> {
+  const spec = specOf<DatabaseSpec>(cx);
+  if (spec.databaseSecret) return;
+  const server = cx.get(MariaDB, spec.databaseInstance);
+  if (server === undefined || server.metadata.deletionTimestamp) return;
+  const sql = cx.cloud.sql(await mariadb.adminAddress(cx, server));
+  await sql.dropUser(userOf(cx));
+  if (spec.deletionPolicy === 'Delete') await sql.dropDatabase(name);
+}
+
+/** Creates vhost and user in the bus that the spec names, or reads a hand-made Secret. */
+export async function bus<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
+  const spec = specOf<BusSpec>(cx);
+  if (spec.messageBusSecret) {
+    const data: Readonly<Record<string, string>> = await cx.secret(
+      spec.messageBusSecret,
+      ['hostname', 'user', 'password'],
+      'spec.messageBusSecret',
+    );
+    return {
+      host: data.hostname ?? '',
+      port: Number(data.port ?? rabbitmq.AMQP_PORT),
+      vhost: data.vhost ?? '/',
+      user: data.user ?? '',
+      password: data.password ?? '',
+    };
+  }
+  const server = cx.ready(RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance');
+  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
+  const login = await cx.generate(`${cx.name}-message-bus`, () => ({
+    user: userOf(cx),
+    password: password(cx.random),
+  }));
+  const vhost = userOf(cx);
+  await admin.ensureVhost(vhost);
+  await admin.ensureUser(login.user, login.password, vhost);
+  return { ...rabbitmq.amqpAddress(cx, server), vhost, user: login.user, password: login.password };
+}
+
+export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
+  const spec = specOf<BusSpec>(cx);
+  if (spec.messageBusSecret) return;
+  const server = cx.get(RabbitMQ, spec.messageBusInstance);
+  if (server === undefined || server.metadata.deletionTimestamp) return;
+  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
+  await admin.dropUser(userOf(cx));
+  await admin.dropVhost(userOf(cx));
+}
+
+/** The addresses are known before the servers run: config need not wait for them. */
+export function cache<O extends Managed>(cx: Cx<O>): readonly string[] {
+  const spec = specOf<CacheSpec>(cx);
+  if (spec.memcachedServers) return spec.memcachedServers;
+  const found = cx.get(Memcached, spec.memcachedInstance);
+  if (found === undefined)
+    throw wait({
+      reason: 'NotFound',
+      what: `Memcached ${spec.memcachedInstance} does not exist`,
+      who: 'User',
+      next: 'create it, or name another one in spec.memcachedInstance or spec.memcachedServers',
+    });
+  return memcachedServers(found, cx);
+}
+
+/** Percent-encoding of every reserved character: SQLAlchemy and oslo.messaging both decode it. */
+const quoted = (text: string): string => encodeURIComponent(text);
+
+export const databaseUrl = (link: DatabaseLink): string =>
+  `mysql+pymysql://${quoted(link.user)}:${quoted(link.password)}@${link.host}:${link.port}/${link.database}?charset=utf8`;
+
+export const busUrl = (link: BusLink): string =>
+  `rabbit://${quoted(link.user)}:${quoted(link.password)}@${link.host}:${link.port}/${quoted(link.vhost)}`;

@@ -1,0 +1,41 @@
+import type { AnyKind } from '../../api/kind.ts';
+import { KINDS } from '../../api/kinds.ts';
+import { controlplane } from '../controlplane/index.ts';
+import { type Managed, type Plan, plan, rowsOf } from '../runtime/plan/row.ts';
+import { stall } from '../runtime/plan/unmet.ts';
+import { keystone } from './keystone/index.ts';
+import { mariadb } from './mariadb/index.ts';
+import { memcached } from './memcached/index.ts';
+import { rabbitmq } from './rabbitmq/index.ts';
+
+/** Every controller of the operator. A new service is a folder and a line here. */
+const written: readonly Plan<never>[] = [
+  controlplane,
+  mariadb,
+  rabbitmq,
+  memcached,
+  keystone,
+] as readonly Plan<never>[];
+
+/** A kind that can be created but is not carried out yet says so, instead of staying silent. */
+const unwritten = (kind: AnyKind): Plan<Managed> => {
+  const row = rowsOf<Managed>();
+  const controller = row('ControllerReady', {
+    run: async () => {
+      throw stall({
+        reason: 'NotImplemented',
+        what: `This version of the operator does nothing for a ${kind.kind}`,
+        who: 'User',
+        next: 'disable it, or wait for a version that does',
+      });
+    },
+  });
+  return plan(kind, { controller });
+};
+
+export const PLANS: readonly Plan<never>[] = [
+  ...written,
+  ...(KINDS.filter(kind => !written.some(done => done.kind.kind === kind.kind)).map(
+    unwritten,
+  ) as readonly Plan<never>[]),
+];

@@ -1,0 +1,70 @@
+import type { ConfigFile } from '../config.ts';
+
+/** The image's own folder is left alone: distributions disagree on what they put there. */
+const FOLDER = '/etc/mysql/operator';
+export const DATA = '/var/lib/mysql';
+export const SOCKET = `${DATA}/mysql.sock`;
+
+/** A volume's root may belong to root and hold lost+found, so the data lives one level down. */
+export const DATADIR = `${DATA}/data`;
+
+const settings: Readonly<Record<string, string | number>> = {
+  datadir: DATADIR,
+  socket: SOCKET,
+  'pid-file': `${DATA}/mariadb.pid`,
+  'bind-address': '0.0.0.0',
+  'skip-name-resolve': 'ON',
+  binlog_format: 'ROW',
+  'default-storage-engine': 'innodb',
+  innodb_autoinc_lock_mode: 2,
+  innodb_flush_log_at_trx_commit: 1,
+  'character-set-server': 'utf8mb3',
+  'collation-server': 'utf8mb3_general_ci',
+  max_connections: 4096,
+  max_allowed_packet: '64M',
+  init_file: `${FOLDER}/init.sql`,
+};
+
+/**
+ * The root password is set at every start from the Secret, so the Secret is the truth and a lost password is
+ * mended by a restart. One statement per line: that is all --init-file understands.
+ */
+const initSql = (rootPassword: string): string =>
+  [
+    "CREATE USER IF NOT EXISTS 'root'@'%'",
+    `ALTER USER 'root'@'%' IDENTIFIED BY '${rootPassword.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
+    "GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION",
+  ]
+    .map(statement => `${statement};\n`)
+    .join('');
+
+export function mariadbFiles(rootPassword: string, customServiceConfig: string | undefined): ConfigFile[] {
+  const mysqld = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
+  const file = (key: string, path: string, text: string): ConfigFile => ({ key, path: `${FOLDER}/${path}`, text });
+  return [
+    file('my.cnf', 'my.cnf', `!includedir ${FOLDER}/conf.d\n`),
+    file('01-mariadb.cnf', 'conf.d/01-mariadb.cnf', `[mysqld]\n${mysqld.join('')}`),
+    ...(customServiceConfig
+      ? [file('02-mariadb-override.cnf', 'conf.d/02-mariadb-override.cnf', customServiceConfig)]
+      : []),
+    file('init.sql', 'init.sql', initSql(rootPassword)),
+  ];
+}
+
+export const SERVER_ARGV = ['mariadbd', `--defaults-file=${FOLDER}/my.cnf`];
+
+/**
+ * Makes the system tables once. In a folder of its own that is renamed at the end: an install that was cut off is
+ * made anew, and the tool's exit code, which is 0 also when it failed, is not trusted.
+ */
+export const INSTALL_SCRIPT = [
+  'set -eu',
+  `if [ -d ${DATADIR}/mysql ]; then exit 0; fi`,
+  `rm -rf ${DATADIR}.new`,
+  `mariadb-install-db --datadir=${DATADIR}.new --auth-root-authentication-method=normal --skip-test-db >&2`,
+  `test -d ${DATADIR}.new/mysql`,
+  `mv ${DATADIR}.new ${DATADIR}`,
+].join('\n');
+
+/** Answers while logged in or refused alike: it asks whether the server is there, not who we are. */
+export const PING = ['mariadb-admin', `--socket=${SOCKET}`, 'ping'];

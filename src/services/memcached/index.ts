@@ -1,0 +1,77 @@
+import { Memcached } from '../../../api/openstack/memcached.ts';
+import { Pod, Secret, Service, StatefulSet } from '../../kube/resource.ts';
+import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { configSecret } from '../config.ts';
+import { applyService } from '../expose.ts';
+import { imageOf } from '../images.ts';
+import { podLabels } from '../names.ts';
+import { kollaStart, type Process, podTemplate } from '../pod.ts';
+import { type MemcachedObject, memcachedServers, PORT } from './address.ts';
+
+const row = rowsOf<MemcachedObject>();
+
+const config = row('ConfigReady', {
+  run: async cx => {
+    const { memoryMB, maxConnections, customServiceConfig = '' } = cx.spec;
+    const own = customServiceConfig.split(/\s+/).filter(arg => arg !== '');
+    const process: Process = {
+      name: 'memcached',
+      image: imageOf('memcached', cx.spec, cx.env),
+      argv: [
+        'memcached',
+        '-v',
+        '-l',
+        '0.0.0.0',
+        '-p',
+        `${PORT}`,
+        '-U',
+        '0',
+        '-c',
+        `${maxConnections}`,
+        '-m',
+        `${memoryMB}`,
+        ...own,
+      ],
+      user: 42457,
+      userName: 'memcached',
+      ports: { memcached: PORT },
+      readiness: { tcpSocket: { port: PORT } },
+      liveness: { tcpSocket: { port: PORT }, periodSeconds: 30 },
+    };
+    return { process, config: await configSecret(cx, [kollaStart(process, [])]) };
+  },
+});
+
+const expose = row('ExposeReady', {
+  run: async cx => {
+    const selector = podLabels('Memcached', cx.name, 'memcached');
+    await applyService(cx, { name: cx.name, ports: { memcached: PORT }, selector, headless: true });
+    cx.report({ servers: memcachedServers(cx.object, cx) });
+  },
+});
+
+const pods = row('WorkloadsReady', {
+  needs: { config },
+  run: async (cx, { config }) => {
+    const labels = podLabels('Memcached', cx.name, 'memcached');
+    const live = await cx.workload(StatefulSet, {
+      metadata: { name: cx.name },
+      spec: {
+        replicas: cx.spec.replicas,
+        serviceName: cx.name,
+        // A cache has no order.
+        podManagementPolicy: 'Parallel',
+        revisionHistoryLimit: 3,
+        selector: { matchLabels: labels },
+        template: podTemplate(cx.spec, config.process, config.config, labels),
+      },
+    });
+    return live.metadata.name;
+  },
+});
+
+export const memcached = plan(
+  Memcached,
+  { config, expose, pods },
+  { manages: [Secret, Service, StatefulSet], reads: [Pod] },
+);

@@ -1,0 +1,27 @@
+/** Names and addresses that several services agree on (DESIGN.md section 5). */
+
+export interface Place {
+  readonly name: string;
+  readonly namespace: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The full name of a Service. The trailing domain spares resolvers their search list. */
+export const serviceHost = (place: Place, service: string): string =>
+  `${service}.${place.namespace}.svc.${place.env.CLUSTER_DOMAIN ?? 'cluster.local'}`;
+
+/** The name of one member of a StatefulSet behind its headless Service. */
+export const memberHost = (place: Place, set: string, ordinal: number, service: string): string =>
+  `${set}-${ordinal}.${serviceHost(place, service)}`;
+
+/** Selects the pods of one component of one object. */
+export const podLabels = (kind: string, name: string, component: string): Record<string, string> => ({
+  'app.kubernetes.io/name': kind.toLowerCase(),
+  'app.kubernetes.io/instance': name,
+  'app.kubernetes.io/component': component,
+});
+
+export const CONFIG_HASH_ANNOTATION = 'openstack.k8s.io/config-hash';
+
+/** MySQL names: at most 64 characters, and quoting is easier to get right without dashes. */
+export const databaseNameOf = (name: string): string => name.replaceAll('-', '_').slice(0, 64);

@@ -1,0 +1,58 @@
+import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../kube/resource.ts';
+import type { Cx } from '../runtime/plan/cx.ts';
+import { MANAGED_LABEL } from '../runtime/plan/names.ts';
+import type { Managed } from '../runtime/plan/row.ts';
+import { stall, wait } from '../runtime/plan/unmet.ts';
+
+interface Stored {
+  readonly replicas: number;
+  readonly storageSize: string;
+  readonly storageClass?: string;
+}
+
+/** Waits for a storage class that was named and is not there, instead of leaving a pod pending without a word. */
+export function storageClass<O extends Managed>(cx: Cx<O>): void {
+  const { storageClass: name } = cx.spec as Partial<Stored>;
+  if (name !== undefined && cx.get(StorageClass, name) === undefined)
+    throw wait({
+      reason: 'StorageClassNotFound',
+      what: `StorageClass ${name}, named in spec.storageClass, does not exist`,
+      who: 'User',
+      next: 'create it, or create this object again with another one',
+    });
+}
+
+/** Clusters of three are a matter of their own (quorum); until they come, saying so beats a cluster that is none. */
+export function oneReplica<O extends Managed>(cx: Cx<O>): void {
+  const { replicas } = cx.spec as Partial<Stored>;
+  if (replicas !== undefined && replicas > 1)
+    throw stall({
+      reason: 'NotSupported',
+      what: `spec.replicas is ${replicas}, and this version runs one member only`,
+      who: 'User',
+      next: 'set it to 1, or use an external cluster in spec.external',
+    });
+}
+
+export const claimTemplate = <O extends Managed>(cx: Cx<O>, labels: Readonly<Record<string, string>>) => {
+  const spec = cx.spec as unknown as Stored;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', labels: { ...labels, [MANAGED_LABEL]: 'true' } },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      ...(spec.storageClass && { storageClassName: spec.storageClass }),
+      resources: { requests: { storage: spec.storageSize } },
+    },
+  };
+};
+
+/** Under Delete the volumes go, after the pods that hold them; under Retain a later object of this name finds them. */
+export async function removeData<O extends Managed>(cx: Cx<O>, policy: 'Retain' | 'Delete'): Promise<void> {
+  if (policy !== 'Delete') return;
+  await cx.remove(StatefulSet, cx.name);
+  const { replicas } = cx.spec as unknown as Stored;
+  for (let ordinal = 0; ordinal < replicas; ordinal++)
+    await cx.remove(PersistentVolumeClaim, `data-${cx.name}-${ordinal}`);
+}

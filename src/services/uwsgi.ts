@@ -1,0 +1,45 @@
+import type { ConfigFile } from './config.ts';
+
+export interface Uwsgi {
+  readonly service: string;
+  readonly port: number;
+  /** `package.module:application`; the start scripts of older releases are gone (openstack-facts 0). */
+  readonly module: string;
+  readonly processes?: number;
+}
+
+const path = (service: string): string => `/etc/uwsgi/${service}.ini`;
+
+export const uwsgiArgv = (service: string): string[] => ['uwsgi', '--ini', path(service)];
+
+export function uwsgiFile(app: Uwsgi): ConfigFile {
+  const settings: Record<string, string | number> = {
+    master: 'true',
+    'die-on-term': 'true',
+    // Finish what is running when asked to stop.
+    'hook-master-start': 'unix_signal:15 gracefully_kill_them_all',
+    'worker-reload-mercy': 80,
+    'lazy-apps': 'true',
+    'enable-threads': 'true',
+    'thunder-lock': 'true',
+    // Without it a broken application answers 500 for ever instead of failing where it is seen.
+    'need-app': 'true',
+    'buffer-size': 65535,
+    'socket-timeout': 30,
+    'add-header': 'Connection: close',
+    'http-socket': `0.0.0.0:${app.port}`,
+    'http-auto-chunked': 'true',
+    'http-chunked-input': 'true',
+    // One worker would let a slow request starve the probe.
+    processes: app.processes ?? 2,
+    module: app.module,
+    virtualenv: '/var/lib/kolla/venv',
+    // Distributions load Python as a plugin, the one from PyPI has it inside and only notes that it found none.
+    'plugins-dir': '/usr/lib/uwsgi/plugins',
+    plugins: 'python3',
+    'disable-logging': 'true',
+    'log-5xx': 'true',
+  };
+  const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
+  return { key: 'uwsgi.ini', path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };
+}
