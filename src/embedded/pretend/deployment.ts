@@ -39,6 +39,7 @@ export function roll(s: Scale): { fresh: number; old: number[] } {
   const floor = s.replicas - s.maxUnavailable;
   // Old pods that serve nobody go first: they cost no availability.
   let spare = total - floor - (s.fresh.replicas - s.fresh.available);
+  if (spare <= 0) return { fresh: s.fresh.replicas, old };
   s.old.forEach((o, i) => {
     const cut = Math.max(0, Math.min(spare, o.replicas - o.available));
     old[i]! -= cut;

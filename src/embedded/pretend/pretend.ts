@@ -31,7 +31,7 @@ import { job } from './job.ts';
 import { type Delays, Kubelet } from './kubelet.ts';
 import { type Again, Loop } from './loop.ts';
 import { ensureNodes, type NodePlan, nodeLook } from './nodes.ts';
-import type { PodObject } from './objects.ts';
+import type { PodObject, WorkloadCondition } from './objects.ts';
 import type { Programs } from './program.ts';
 import { replicaSet } from './replicaset.ts';
 import { resolve } from './resolve.ts';
@@ -98,7 +98,11 @@ interface Crd extends KubeObject {
     names: { kind: string; plural: string };
     versions: { name: string; served: boolean; storage: boolean }[];
   };
+  status?: { conditions?: WorkloadCondition[] };
 }
+
+const isServed = (crd: Crd) =>
+  crd.status?.conditions?.some(c => c.type === 'Established' && c.status === 'True') ?? false;
 
 function resourceOfCrd({ spec }: Crd): Resource | undefined {
   const version = (spec.versions.find(v => v.storage && v.served) ?? spec.versions.find(v => v.served))?.name;
@@ -143,6 +147,14 @@ export function pretend(options: PretendOptions): Pretenders {
     loop.add([what, resourceName(resource), o.metadata.namespace ?? '', o.metadata.name].join('|'));
   const sayAll = (resource: Resource, which: (o: KubeObject) => boolean = () => true, namespace?: string) => {
     for (const o of view.list(resource, namespace)) if (which(o)) say('look', resource, o);
+  };
+
+  const sayOwnedBy = (kind: Resource) => {
+    for (const r of resources.values()) {
+      for (const o of view.list(r)) {
+        if (o.metadata.ownerReferences?.some(ref => view.resourceOf(ref) === kind)) say('gc', r, o);
+      }
+    }
   };
 
   function changed(resource: Resource, before: KubeObject | undefined, after: KubeObject | undefined): void {
@@ -203,8 +215,9 @@ export function pretend(options: PretendOptions): Pretenders {
       const kind = resourceOfCrd(object as Crd);
       if (kind === undefined) return;
       resources.set(resourceName(kind), kind);
-      if (after) void view.follow(kind);
-      else view.unfollow(kind);
+      if (after === undefined) view.unfollow(kind);
+      // An owner that came and went before the first list was never seen to go.
+      else if (isServed(after as Crd)) void view.follow(kind).then(() => sayOwnedBy(kind));
     }
   }
 

@@ -54,7 +54,7 @@ export async function replicaSet(hands: Hands, set: Workload): Promise<undefined
     for (let i = pods.length; i < want; i++) {
       await makePod(hands, set, podFrom(set, set.spec.template, `${set.metadata.name}-${hands.suffix()}`));
     }
-    for (const pod of victims(pods, pods.length - want)) await hands.remove(Pod, pod);
+    for (const pod of victims(pods, Math.max(0, pods.length - want))) await hands.remove(Pod, pod);
   }
   const left = hands.view.controlled<PodObject>(Pod, set).filter(isActive);
   const ready = left.filter(isReady).length;
