@@ -1,0 +1,86 @@
+import type { AnyKind } from './kind.ts';
+import { fields } from './schema/leaves.ts';
+import { structural } from './schema/structural.ts';
+
+/**
+ * Spec fields that no plan reads yet, and what will read them (engine rule 26). A test of the engine records which
+ * fields plans read and compares: a field neither read nor listed here must not ship, and one both read and listed is
+ * a line to delete.
+ */
+export interface Planned {
+  /** `all`, or paths as in the reference page; a path stands for everything below it. */
+  readonly fields: 'all' | readonly string[];
+  readonly waitsFor: string;
+}
+
+const CLOUD = 'issue 5: the first cloud';
+const WHOLE = 'issue 6: the whole control plane';
+const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
+
+const wholeCloud = ['tls', 'credentialRotation', 'networkPolicy', 'actions'];
+const config = ['customServiceConfigSecrets', 'defaultConfigOverwrite'];
+const laterSections = ['glance', 'placement', 'ovn', 'neutron', 'nova'];
+const lastSections = ['ceph', 'cinder', 'heat', 'horizon'];
+
+/** By kind. A kind that is not here is read in full. */
+export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
+  OpenStackControlPlane: [
+    { fields: laterSections, waitsFor: CLOUD },
+    { fields: lastSections, waitsFor: WHOLE },
+    { fields: [...wholeCloud, 'storageBackend', 'networkBackend', 'publicDomain', 'ingress'], waitsFor: WHOLE },
+  ],
+  MariaDB: [
+    { fields: config, waitsFor: CLOUD },
+    { fields: wholeCloud, waitsFor: WHOLE },
+  ],
+  RabbitMQ: [
+    { fields: config, waitsFor: CLOUD },
+    { fields: [...wholeCloud, 'expose'], waitsFor: WHOLE },
+  ],
+  Memcached: [
+    { fields: config, waitsFor: CLOUD },
+    { fields: wholeCloud, waitsFor: WHOLE },
+  ],
+  Keystone: [
+    { fields: config, waitsFor: CLOUD },
+    { fields: [...wholeCloud, 'expose', 'ingress', 'housekeeping'], waitsFor: WHOLE },
+  ],
+  ...all(CLOUD, ['Glance', 'Placement', 'OVNNetwork', 'Neutron', 'Nova']),
+  ...all(CLOUD, [
+    'NovaCell',
+    'NovaAPI',
+    'NovaScheduler',
+    'NovaConductor',
+    'NovaMetadata',
+    'NovaNoVNCProxy',
+    'NovaCompute',
+  ]),
+  ...all(WHOLE, ['CephStorage', 'Cinder', 'Heat', 'Horizon']),
+  ...all(HOSTS, ['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE']),
+  ...all(HOSTS, ['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet']),
+  ...all(HOSTS, ['OpenStackDataPlaneService', 'OpenStackDataPlaneDeployment']),
+};
+
+function all(waitsFor: string, kinds: readonly string[]): Record<string, readonly Planned[]> {
+  return Object.fromEntries(kinds.map(kind => [kind, [{ fields: 'all', waitsFor }]]));
+}
+
+/** Paths of all leaves of a kind's spec: `fernetRotation.schedule`, `stores[].name`, `cellTemplates.*.replicas`. */
+export const specLeaves = (kind: AnyKind): string[] =>
+  fields(structural(kind.specSchema))
+    .filter(field => field.leaf)
+    .map(field => field.path);
+
+const covers = (entry: string, leaf: string): boolean =>
+  leaf === entry || leaf.startsWith(`${entry}.`) || leaf.startsWith(`${entry}[`);
+
+/** Leaf path to what it waits for. */
+export function plannedLeaves(kind: AnyKind): Map<string, string> {
+  const plans = PLANNED[kind.kind] ?? [];
+  return new Map(
+    specLeaves(kind).flatMap(leaf => {
+      const plan = plans.find(p => p.fields === 'all' || p.fields.some(entry => covers(entry, leaf)));
+      return plan === undefined ? [] : [[leaf, plan.waitsFor] as const];
+    }),
+  );
+}
