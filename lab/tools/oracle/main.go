@@ -243,7 +243,7 @@ func (objects) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner
 	gvk := in.GetObjectKind().GroupVersionKind()
 	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{gvk})
 	if !ok {
-		return nil, fmt.Errorf("oracle: %v has no kind in %v", gvk, target)
+		return nil, runtime.NewNotRegisteredGVKErrForTarget("oracle", gvk, target)
 	}
 	if to == gvk {
 		return in, nil

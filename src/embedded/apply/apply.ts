@@ -310,7 +310,7 @@ function applyOver(input: ApplyInput, live: AnyObject, before: Owners, force: bo
   const last = owners.get(id);
   const reset = resets(input.resetFields);
   const fields = fieldsOf(patch, type).without(reset);
-  owners.set(id, { ...self, time: last?.time, fields });
+  owners.set(id, { ...self, time: before.get(id)?.time, fields });
   const merged = merge(live, patch, type);
   const next = last === undefined ? merged : prune(merged, last.fields, owners, type);
   shift(owners, live, next, type, id, force, reset);
@@ -352,17 +352,15 @@ function applyAsKubectl(input: ApplyInput, live: AnyObject, owners: Owners): Any
     object = applyOver(input, live, owners, true);
   }
   if (lastApplied(object) === undefined) return object;
-  const { [LAST_APPLIED]: _, ...annotations } = input.patch.metadata.annotations ?? {};
-  const { annotations: __, ...metadata } = input.patch.metadata;
-  const config = { ...input.patch, metadata: isEmptyMap(annotations) ? metadata : { ...metadata, annotations } };
+  const { annotations: given, ...metadata } = input.patch.metadata;
+  const { [LAST_APPLIED]: _, ...annotations } = given ?? {};
+  const config = { ...input.patch, metadata: given ? { ...metadata, annotations } : metadata };
   const text = `${goJson(sorted(config))}\n`;
   return {
     ...object,
     metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [LAST_APPLIED]: text } },
   };
 }
-
-const isEmptyMap = (map: object): boolean => Object.keys(map).length === 0;
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);

@@ -2,7 +2,7 @@
  * Values with a type: validation, merging, comparing, removing (structured-merge-diff, package typed).
  * `undefined` is "not there" and `null` is an explicit null, which upstream keeps apart just so.
  */
-import { elementText, FieldSet, fieldElement, keyElement, valueElement } from './fieldset.ts';
+import { elementText, FieldSet, fieldElement, keyElement, pathText, valueElement } from './fieldset.ts';
 import {
   type Field,
   type ListType,
@@ -52,6 +52,9 @@ export function equal(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every(name => name in b && equal(a[name], b[name]));
 }
 
+/** What an item without a path element goes by inside a set; never written out. */
+const INVALID = 'e:';
+
 /** The path element of an item in a set or map list; throws what upstream says of items that have none. */
 function elementOf(list: ListType, item: unknown): string {
   if (list.kind === 'set') {
@@ -82,7 +85,10 @@ const defaultOf = (field: Field | undefined): unknown => field?.default ?? undef
 
 /** Throws upstream's text for a value that does not fit its type. */
 export function validate(value: unknown, type: TypeNode, allowDuplicates: boolean): void {
-  const texts = [...problems(value, type, allowDuplicates, '')];
+  fail([...problems(value, type, allowDuplicates, '')]);
+}
+
+function fail(texts: string[]): void {
   if (texts.length === 1) throw new Error(texts[0]);
   if (texts.length > 1) throw new Error(['errors:', ...texts.map(t => `  ${t}`)].join('\n'));
 }
@@ -237,13 +243,18 @@ export interface Comparison {
   added: FieldSet;
 }
 
+interface Work extends Comparison {
+  problems: string[];
+}
+
 export function compare(lhs: unknown, rhs: unknown, type: TypeNode): Comparison {
-  const out = { removed: new FieldSet(), modified: new FieldSet(), added: new FieldSet() };
+  const out: Work = { removed: new FieldSet(), modified: new FieldSet(), added: new FieldSet(), problems: [] };
   diff(lhs, rhs, type, [], out);
+  fail(out.problems);
   return out;
 }
 
-function diff(lhs: unknown, rhs: unknown, type: TypeNode, path: Path, out: Comparison): void {
+function diff(lhs: unknown, rhs: unknown, type: TypeNode, path: Path, out: Work): void {
   const [l, r] = [shapeOf(type, lhs), shapeOf(type, rhs)];
   let leaf: boolean;
   if (rhs === undefined) leaf = diffAs(settle(type, l), lhs, rhs, type, path, out);
@@ -257,7 +268,7 @@ function diff(lhs: unknown, rhs: unknown, type: TypeNode, path: Path, out: Compa
 }
 
 /** true: the two were compared as one value. */
-function diffAs(shape: Shape, lhs: unknown, rhs: unknown, type: TypeNode, path: Path, out: Comparison): boolean {
+function diffAs(shape: Shape, lhs: unknown, rhs: unknown, type: TypeNode, path: Path, out: Work): boolean {
   if (!isLeaf(type, shape)) {
     const as = shape === 'map' ? asMap : asList;
     const [a, b] = [as(lhs), as(rhs)];
@@ -273,13 +284,16 @@ function diffAs(shape: Shape, lhs: unknown, rhs: unknown, type: TypeNode, path: 
   return true;
 }
 
-function diffFields(lhs: Json, rhs: Json, map: MapType, path: Path, out: Comparison): void {
+function diffFields(lhs: Json, rhs: Json, map: MapType, path: Path, out: Work): void {
   for (const name of new Set([...Object.keys(lhs), ...Object.keys(rhs)]))
     diff(lhs[name], rhs[name], typeOfField(map, name) ?? NOTHING, [...path, fieldElement(name)], out);
 }
 
-function diffItems(lhs: unknown[], rhs: unknown[], list: ListType, path: Path, out: Comparison): void {
-  const [a, b] = [grouped(lhs, list), grouped(rhs, list)];
+function diffItems(lhs: unknown[], rhs: unknown[], list: ListType, path: Path, out: Work): void {
+  const problem = (text: string): void => {
+    out.problems.push(`${pathText(path)}: ${text}`);
+  };
+  const [a, b] = [grouped(lhs, list, problem), grouped(rhs, list, problem)];
   for (const element of new Set([...a.keys(), ...b.keys()])) {
     const [l, r] = [a.get(element) ?? [], b.get(element) ?? []];
     const below = [...path, element];
@@ -297,14 +311,16 @@ function diffItems(lhs: unknown[], rhs: unknown[], list: ListType, path: Path, o
   }
 }
 
-function grouped(items: unknown[], list: ListType): Map<string, unknown[]> {
+/** Items by element; `problem` hears of those that have none, which the merging of odd old ownership can leave behind. */
+function grouped(items: unknown[], list: ListType, problem?: (text: string) => void): Map<string, unknown[]> {
   const out = new Map<string, unknown[]>();
   for (const [i, item] of items.entries()) {
-    let element: string;
+    let element = INVALID;
     try {
       element = elementOf(list, item);
     } catch (error) {
-      throw new Error(`element ${i}: ${(error as Error).message}`);
+      problem?.(`element ${i}: ${(error as Error).message}`);
+      if (problem) continue;
     }
     const group = out.get(element);
     if (group) group.push(item);
@@ -405,7 +421,7 @@ export function remove(v: unknown, set: FieldSet, type: TypeNode): unknown {
   if (!Array.isArray(v) || v.length === 0 || !list || list.kind === 'atomic') return null;
   const out: unknown[] = [];
   for (const item of v) {
-    const element = elementOf(list, item);
+    const [element = INVALID] = grouped([item], list).keys();
     if (set.has(element)) continue;
     const below = set.under(element);
     out.push(below ? remove(item, below, list.items) : item);
