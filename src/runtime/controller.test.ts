@@ -182,9 +182,9 @@ describe('Controller', () => {
     expect(await count('controller_runtime_reconcile_timeouts_total')).toBe(1);
     await sim.run(100);
     const errors = await count('controller_runtime_reconcile_errors_total');
-    stop.abort(new DOMException('stop', 'AbortError'));
+    stop.abort(Object.assign(new Error('SIGTERM'), { name: 'Stop' }));
     await ended;
-    expect(reasons.at(-1)).toBe('AbortError');
+    expect(reasons.at(-1)).toBe('Stop');
     expect(await count('controller_runtime_reconcile_timeouts_total')).toBe(1);
     expect(await count('controller_runtime_reconcile_errors_total')).toBe(errors);
   });

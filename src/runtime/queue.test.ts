@@ -214,12 +214,6 @@ describe('WorkQueue', () => {
   });
 });
 
-type Command =
-  | { do: 'add'; key: string; priority: number; after: number }
-  | { do: 'get' }
-  | { do: 'done'; n: number }
-  | { do: 'pass'; ms: number };
-
 const commands = fc.array(
   fc.oneof(
     fc.record({

@@ -24,8 +24,11 @@ const MASK = '***';
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|^(auth_?)?token$|_token$|^authorization$|^cookie$|^(private|encryption|fernet|ssh)_?key|credential_?keys?$|^transport_url$|^connection$/i;
 
-/** `scheme://user:password@host`: the form in which database and bus passwords travel. */
-const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@/]+@/gi;
+/**
+ * `scheme://user:password@host`: the form in which database and bus passwords travel. Up to the last @ of the word: a
+ * bus URL lists several hosts, each with its password, and a raw password may hold any character.
+ */
+const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s"']*@/gi;
 
 /** A line of an oslo or my.cnf file that sets a password. */
 const CONF_PASSWORD = /^(\s*[\w.-]*(?:password|secret|token)\s*[=:]\s*)\S.*$/gim;

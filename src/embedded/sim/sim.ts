@@ -140,13 +140,16 @@ export class Sim {
 
   /** Lets `ms` of virtual time pass, daemons included. */
   async run(ms: number): Promise<void> {
+    await this.within(ms, () => false);
+  }
+
+  /** As run(), but ends as soon as `done()` holds, and tells whether it did: for what only daemons bring about. */
+  async within(ms: number, done: () => boolean): Promise<boolean> {
     const end = this.#now + ms;
-    await this.#run(
-      () => false,
-      () => (this.#queue.peek()?.due ?? Number.POSITIVE_INFINITY) > end,
-      Number.POSITIVE_INFINITY,
-    );
+    const next = () => this.#queue.peek()?.due ?? Number.POSITIVE_INFINITY;
+    if ((await this.#run(done, () => next() > end, Number.POSITIVE_INFINITY)) === 'done') return true;
     this.#now = end;
+    return false;
   }
 
   async #run(done: () => boolean, stop: () => boolean, deadline: number): Promise<'done' | 'quiet'> {
