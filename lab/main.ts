@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { census, differences } from './census.ts';
+import { census } from './census.ts';
+import { clientWords } from './client.ts';
 import { CONTROL } from './cluster/control.ts';
 import { alive, enter, pidOf, started } from './cluster/host.ts';
 import { nodesOf } from './cluster/layout.ts';
@@ -12,7 +13,7 @@ import { openstackImages } from './images/openstack.ts';
 import { operatorImage } from './images/small.ts';
 import { kubectlWords, tryKubectl } from './kubectl.ts';
 import { release, take } from './lockfile.ts';
-import { adminKubeconfig, cache, paths, runPaths } from './paths.ts';
+import { adminKubeconfig, cache, runPaths } from './paths.ts';
 import { ELSEWHERE, look, refusals } from './preflight.ts';
 import { expected, phase, readHistory, seconds } from './progress.ts';
 import { interactive, stopChildren } from './shell.ts';
@@ -127,6 +128,10 @@ async function main(command: string | undefined, args: string[]): Promise<number
       return logs(args[0]);
     case 'kubectl':
       return interactive(...(await kubectlWords(args)));
+    case 'openstack': {
+      const { words, env } = await clientWords(wantedReleases()[0] ?? releases[0], ['openstack', ...args]);
+      return interactive(...words, env);
+    }
     case 'images': {
       const nodes = nodesOf(nodeCount());
       if (args[0] === 'list') {
@@ -166,7 +171,8 @@ async function main(command: string | undefined, args: string[]): Promise<number
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    if (process.argv[2] === 'kubectl' || process.argv[2] === 'shell' || process.argv[2] === 'enter') return;
+    // These hand the terminal to another program, which gets the signal as well and ends by itself.
+    if (['kubectl', 'shell', 'enter', 'openstack', 'logs'].includes(process.argv[2] ?? '')) return;
     stopChildren();
     release(runPaths.lock);
     console.error(
@@ -182,5 +188,3 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
-void differences;
-void paths;
