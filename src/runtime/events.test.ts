@@ -31,8 +31,10 @@ function make(options: TransportOptions = {}) {
     controller: 'openstack-operator',
     instance: 'pod-1',
   });
-  const events = () =>
-    store.objects().filter(o => o.kind === 'Event') as (AnyObject & { series?: { count: number } })[];
+  const events = () => {
+    const { body } = store.handle({ method: 'GET', path: '/apis/events.k8s.io/v1/events' });
+    return (body as { items: (AnyObject & { series?: { count: number } })[] }).items;
+  };
   return { sim, store, recorder, requests, results, events };
 }
 
