@@ -1,15 +1,21 @@
 import type { Shape } from './options.ts';
-import { isPythonSpace, strip } from './python.ts';
+import { strip } from './python.ts';
+
+export interface ValueProblem {
+  readonly code: 'type' | 'range' | 'choice';
+  /** Continues a sentence that starts with the option's name. */
+  readonly message: string;
+}
 
 /**
  * What oslo's types (oslo_config/types.py) say about a value whose references are resolved: the problem, or undefined.
  * The value is not in the text, because the option may hold a secret. Types that the tables name but do not describe
  * (item types of lists, regular expressions, maximal lengths) are not checked.
  */
-export function problemOf(option: Shape, value: string): string | undefined {
+export function problemOf(option: Shape, value: string): ValueProblem | undefined {
   switch (option.t) {
     case 'bool':
-      return booleans.has(value.toLowerCase()) ? undefined : 'is not a boolean: write true or false';
+      return booleans.has(value.toLowerCase()) ? undefined : type('is not a boolean: write true or false');
     case 'int':
       return number(option, value, integer, 'an integer');
     case 'port':
@@ -21,21 +27,23 @@ export function problemOf(option: Shape, value: string): string | undefined {
     case 'dict':
       return dictionary(value);
     case 'uri':
-      return isUri(value) ? undefined : 'is not a URI with a scheme and a host';
+      return isUri(value) ? undefined : type('is not a URI with a scheme and a host');
     case 'IP address value':
-      return isIp(value) ? undefined : 'is not an IP address';
+      return isIp(value) ? undefined : type('is not an IP address');
     case 'host':
       return isIp(value) || isHost(value, /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i)
         ? undefined
-        : 'is not a host name or IP address';
+        : type('is not a host name or IP address');
     case 'hostdomain':
       return isIp(value) || isHost(value, /^(?!-)[a-z0-9-_]{1,63}(?<!-)$/i)
         ? undefined
-        : 'is not a host name or IP address';
+        : type('is not a host name or IP address');
     default:
       return undefined;
   }
 }
+
+const type = (message: string): ValueProblem => ({ code: 'type', message });
 
 const booleans = new Set(['true', '1', 'on', 'yes', 'false', '0', 'off', 'no']);
 
@@ -52,15 +60,17 @@ function number(
   value: string,
   form: RegExp,
   what: string,
-): string | undefined {
+): ValueProblem | undefined {
   const text = strip(value);
   // oslo reads an empty number as None.
   if (text === '') return undefined;
-  if (!form.test(text)) return `is not ${what}`;
+  if (!form.test(text)) return type(`is not ${what}`);
   const found = toNumber(text);
-  if (option.choices) return option.choices.includes(found) ? undefined : `must be one of ${list(option.choices)}`;
-  if (option.min !== undefined && found < option.min) return `must be at least ${option.min}`;
-  if (option.max !== undefined && found > option.max) return `must be at most ${option.max}`;
+  if (option.choices) return option.choices.includes(found) ? undefined : oneOf(option.choices);
+  if (option.min !== undefined && found < option.min)
+    return { code: 'range', message: `must be at least ${option.min}` };
+  if (option.max !== undefined && found > option.max)
+    return { code: 'range', message: `must be at most ${option.max}` };
   return undefined;
 }
 
@@ -70,10 +80,10 @@ function toNumber(text: string): number {
   return infinite ? (infinite[1] === '-' ? -Infinity : Infinity) : Number(plain);
 }
 
-function choice(option: Shape, value: string): string | undefined {
+function choice(option: Shape, value: string): ValueProblem | undefined {
   const { choices } = option;
   if (!choices || choices.includes(value)) return undefined;
-  return `must be one of ${list(choices)}`;
+  return oneOf(choices);
 }
 
 /** Some options ignore case, which the tables do not say; so a difference in case alone is no certain error. */
@@ -81,38 +91,42 @@ export function differsOnlyByCase(option: Shape, value: string): boolean {
   return (option.choices ?? []).some(item => String(item).toLowerCase() === value.toLowerCase());
 }
 
-const list = (choices: readonly (string | number | null)[]): string =>
-  choices
-    .filter(item => item !== null)
-    .map(item => (item === '' ? "''" : String(item)))
-    .join(', ');
+function oneOf(choices: readonly (string | number | null)[]): ValueProblem {
+  const named = choices.filter(item => item !== null).map(item => (item === '' ? "''" : String(item)));
+  return { code: 'choice', message: `must be one of ${named.join(', ')}` };
+}
 
 /** Another separator than ':' is possible and not in the tables: a value without any ':' is judged only if it has no '='. */
-function dictionary(value: string): string | undefined {
+function dictionary(value: string): ValueProblem | undefined {
   const text = strip(value).replace(/^\{(.*)\}$/s, '$1');
   if (text === '' || (!text.includes(':') && text.includes('='))) return undefined;
-  const pending = text.split(',');
+  const pieces = text.split(',');
   const keys = new Set<string>();
-  while (pending.length > 0) {
-    let pair = pending.shift() ?? '';
+  for (let at = 0; at < pieces.length; at++) {
+    let pair = pieces[at] ?? '';
     while (!pair.includes(':')) {
-      if (pending.length === 0) return "is not a list of NAME:VALUE pairs separated by ','";
-      pair += `,${pending.shift()}`;
+      at++;
+      if (at === pieces.length) return type("is not a list of NAME:VALUE pairs separated by ','");
+      // Only the name counts here, so the pieces before the one with the ':' need not be copied again and again.
+      pair = (pieces[at] ?? '').includes(':') ? `${pair},${pieces[at]}` : pair;
     }
     const key = strip(pair.slice(0, pair.indexOf(':')));
-    if (key === '') return 'has a pair without a name';
-    if (keys.has(key)) return 'names the same key twice';
+    if (key === '') return type('has a pair without a name');
+    if (keys.has(key)) return type('names the same key twice');
     keys.add(key);
   }
   return undefined;
 }
 
-/** rfc3986 as oslo calls it: scheme and host present, scheme, host and path well formed. */
+/** rfc3986 as oslo calls it: scheme and host present and well formed. Its test of the path accepts everything. */
 function isUri(value: string): boolean {
-  const parts = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)/i.exec(value);
-  if (!parts || [...value].some(char => isPythonSpace(char.charCodeAt(0)))) return false;
-  const host = /^(?:[^@]*@)?(\[[0-9a-f:.%a-z_~-]+\]|[a-z0-9._~!$&'()*+,;=%-]+)(?::[0-9]*)?$/i.exec(parts[2] ?? '');
-  return host !== null && /^[\w.~!$&'()*+,;=:@%/-]*$/.test(parts[3] ?? '');
+  const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(value)?.[1];
+  if (authority === undefined) return false;
+  const name = "(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})";
+  const parts = new RegExp(`^(?:(?:${name}|:)*@)?(${name}+|\\[[^\\]]+\\])(?::([0-9]*))?$`, 'i').exec(authority);
+  const host = parts?.[1] ?? '';
+  if (!parts || Number(parts[2] ?? 0) > 65535) return false;
+  return !host.startsWith('[') || isIpv6(host.slice(1, -1).replace(/%.+$/, ''));
 }
 
 function isHost(value: string, segment: RegExp): boolean {

@@ -1,5 +1,3 @@
-import { groupId } from './model.ts';
-
 /** A `$name`, `${name}` or `$group.name` inside a value. */
 export interface Reference {
   /** As written, without `$` and braces. */
@@ -29,65 +27,70 @@ export function references(value: string): Reference[] {
   return found;
 }
 
-/** Says whether an option exists, and its text: undefined = no such option; an option without a value is ''. */
-export type Resolve = (section: string, key: string) => string | undefined;
+export interface Lookup {
+  /** Whether the program registers options in such a section. */
+  section(name: string): boolean;
+  /** The text of an option; '' if it has no value, undefined if there is no such option. */
+  option(section: string, key: string): string | undefined;
+}
 
 export type Substituted =
   | { readonly ok: string }
-  | { readonly error: { readonly name: string; readonly message: string } };
+  | { readonly error: { readonly name: string; readonly message: string; readonly final?: boolean } };
 
-/** References may lead to values with references; nobody writes chains this long, but a circle is infinite. */
+/** References lead to values with references. Real files need two or three steps; a circle or a tree of them has no end. */
 const deepest = 16;
+const most = 10_000;
 
 /**
  * What oslo gives the service. An unknown name is no harmless text: oslo then raises NoSuchOptError for the option that
  * holds the value, so the service dies when it reads it. A lone `$` and `${` without an end stay as they are.
  */
-export function substitute(value: string, section: string, resolve: Resolve): Substituted {
-  return expand(value, section, resolve, deepest);
+export function substitute(value: string, section: string, lookup: Lookup): Substituted {
+  return expand(value, section, lookup, deepest, { left: most });
 }
 
-function expand(value: string, section: string, resolve: Resolve, depth: number): Substituted {
-  let failed: { name: string; message: string } | undefined;
+function expand(value: string, section: string, lookup: Lookup, depth: number, budget: { left: number }): Substituted {
+  let failed: Substituted | undefined;
   const text = unescape$(value).replace(pattern(), (whole, dollar?: string, plain?: string, braced?: string) => {
     if (dollar !== undefined) return '$';
     const written = plain ?? braced;
     if (written === undefined || failed) return whole;
-    const target = locate(written, section, resolve);
-    if (!target) {
-      failed = { name: written, message: `$${written} names no option` };
-      return whole;
-    }
-    if (depth === 0) {
-      failed = { name: written, message: `$${written} leads to itself` };
-      return whole;
-    }
-    const inner = expand(target.text, target.section, resolve, depth - 1);
-    if ('error' in inner) failed = inner.error;
+    const inner = follow(written, section, lookup, depth, budget);
+    if ('error' in inner) failed = inner;
     return 'ok' in inner ? inner.ok : whole;
   });
-  return failed ? { error: failed } : { ok: text };
+  return failed ?? { ok: text };
 }
 
-/** `$group.name`, or the option of the same section, or the one in DEFAULT: StrSubWrapper in cfg.py. */
-export function locate(
+/** StrSubWrapper in cfg.py: DEFAULT is asked also when the option of the section exists but can't be resolved itself. */
+function follow(
   written: string,
   section: string,
-  resolve: Resolve,
-): { section: string; text: string } | undefined {
-  const dot = written.indexOf('.');
-  const places: [string, string][] =
-    dot >= 0
-      ? [[written.slice(0, dot), written.slice(dot + 1)]]
-      : groupId(section) === 'DEFAULT'
-        ? [['DEFAULT', written]]
-        : [
-            [section, written],
-            ['DEFAULT', written],
-          ];
-  for (const [group, key] of places) {
-    const text = resolve(group, key);
-    if (text !== undefined) return { section: group, text };
+  lookup: Lookup,
+  depth: number,
+  budget: { left: number },
+): Substituted {
+  // NoSuchGroupError and endless recursion end the search; only NoSuchOptError lets oslo look in DEFAULT.
+  const final = written.includes('.') && !lookup.section(written.slice(0, written.indexOf('.')));
+  let failed: Substituted = { error: { name: written, message: `$${written} names no option`, final } };
+  for (const place of places(written, section)) {
+    const text = lookup.option(place.section, place.key);
+    if (text === undefined) continue;
+    if (depth === 0 || budget.left-- <= 0) {
+      return { error: { name: written, message: `$${written} leads to itself`, final: true } };
+    }
+    const inner = expand(text, place.section, lookup, depth - 1, budget);
+    if ('ok' in inner || inner.error.final) return inner;
+    failed = inner;
   }
-  return undefined;
+  return failed;
+}
+
+/** Where oslo looks for a referenced option, first place first: `$group.name`, or the own section and then DEFAULT. */
+export function places(written: string, section: string): { section: string; key: string }[] {
+  const dot = written.indexOf('.');
+  if (dot >= 0) return [{ section: written.slice(0, dot), key: written.slice(dot + 1) }];
+  const own = { section, key: written };
+  return section === 'DEFAULT' ? [own] : [own, { section: 'DEFAULT', key: written }];
 }
