@@ -358,7 +358,14 @@ export function stories(ground: () => Promise<Ground>): void {
   });
 
   it('14: at rest the pretenders write nothing', async () => {
-    const { g } = await scene();
+    const { g, create, until } = await scene();
+    await create(Deployment, 'web', workload({ replicas: 2 }));
+    await create(StatefulSet, 'db', workload({ replicas: 1, serviceName: 'db' }));
+    await create(Job, 'job', { spec: { template: template({}, { restartPolicy: 'Never' }) } });
+    await create(Pod, 'lost', { spec: { containers: [{ ...container, image: 'example.com/no-such:1' }] } });
+    const volumes = [{ name: 'v', secret: { secretName: 'never' } }];
+    await create(Pod, 'waits', { spec: { containers: [container], volumes } });
+    await until(Deployment, d => named(d, 'web')?.status?.availableReplicas === 2);
     expect(await g.writesAtRest()).toBe(0);
   });
 }

@@ -178,7 +178,8 @@ async function report(
   const before = d.status?.conditions?.find(c => c.type === 'Progressing');
   const since = moved || before?.lastUpdateTime === undefined ? now : before.lastUpdateTime;
   const left = Date.parse(since) + (d.spec.progressDeadlineSeconds ?? 600) * 1000 - hands.clock.wall();
-  const late = !done && left <= 0;
+  const stays = before?.reason === 'ProgressDeadlineExceeded' && !moved;
+  const late = !done && (left <= 0 || stays);
   const set = `ReplicaSet "${fresh?.metadata.name ?? ''}"`;
   const progressing: WorkloadCondition = late
     ? progress('False', 'ProgressDeadlineExceeded', `${set} has timed out progressing.`)

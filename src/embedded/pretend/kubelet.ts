@@ -161,12 +161,10 @@ export class Kubelet {
     // A crash loop would keep a simulation from ever being quiet.
     let looping = true;
     const step = async (container: Container) => {
-      due = Math.min(due, await this.#step(pod, box, container));
+      const next = await this.#step(pod, box, container);
+      due = Math.min(due, next);
       const slot = box.slots.get(container.name)!;
-      looping &&=
-        slot.crashes > 3 ||
-        slot.phase.is === 'ended' ||
-        (slot.phase.is === 'running' && 'serves' in slot.phase.outcome);
+      looping &&= next === Number.POSITIVE_INFINITY || slot.crashes > 3;
       return slot.phase;
     };
     for (const container of pod.spec.initContainers ?? []) {

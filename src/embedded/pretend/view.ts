@@ -160,7 +160,8 @@ export class View {
   async #watch(kind: Kind, path: string, signal: AbortSignal): Promise<void> {
     for (;;) {
       const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: String(kind.seen) };
-      const answer = await this.#transport.watch({ method: 'GET', path, query }, signal);
+      // A signal of its own: what a watch hangs on it goes with the watch.
+      const answer = await this.#transport.watch({ method: 'GET', path, query }, AbortSignal.any([signal]));
       if (!('events' in answer)) return;
       for await (const event of answer.events) {
         if (event.type === 'ERROR') return;

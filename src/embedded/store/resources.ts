@@ -7,7 +7,7 @@ export interface Served extends Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly listKind: string;
-  readonly subresources: readonly ('status' | 'scale' | 'finalize')[];
+  readonly subresources: readonly ('status' | 'scale' | 'finalize' | 'binding')[];
   /** Objects of all versions of a resource share this key. */
   readonly storage: string;
   readonly is: { readonly builtin: string } | { readonly custom: CustomVersion };
@@ -29,11 +29,11 @@ export interface CustomVersion {
   readonly selectable: readonly string[];
 }
 
-/** group/version Kind plural [!]=cluster-scoped [s]tatus [c]scale [f]inalize, then short names; `all` is a category. */
+/** group/version Kind plural [!]=cluster-scoped [s]tatus [c]scale [f]inalize [b]inding, then short names; `all` is a category. */
 const table = `
 v1 Namespace namespaces !sf ns
 v1 Node nodes !s no
-v1 Pod pods s po all
+v1 Pod pods sb po all
 v1 Secret secrets -
 v1 ConfigMap configmaps - cm
 v1 Service services s svc all
@@ -94,6 +94,7 @@ export const builtins: readonly Served[] = table
         ...(marks.includes('s') ? (['status'] as const) : []),
         ...(marks.includes('c') ? (['scale'] as const) : []),
         ...(marks.includes('f') ? (['finalize'] as const) : []),
+        ...(marks.includes('b') ? (['binding'] as const) : []),
       ],
       // Both Event resources are views of one storage.
       storage: kind === 'Event' ? 'events' : group === '' ? plural : `${plural}.${group}`,

@@ -1,6 +1,7 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Request, Response, WatchEvent } from '../../kube/transport.ts';
 import type { Clock, Random } from '../../world/world.ts';
+import { bind } from './binding.ts';
 import type { Call, Server } from './call.ts';
 import { remove, removeCollection } from './delete.ts';
 import { discovery } from './discovery.ts';
@@ -128,6 +129,7 @@ function dispatch(server: Server, request: Request): Response {
   if (found) return found;
   const call = route(server.registry, request);
   if (call.subresource === 'scale') return scale(server, call);
+  if (call.subresource === 'binding') return bind(server, call);
   switch (request.method) {
     case 'GET':
       return call.name === '' ? list(server, call) : get(server, call);
