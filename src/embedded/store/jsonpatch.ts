@@ -5,7 +5,9 @@ import { badRequest, failure, Refusal } from './status.ts';
 /** RFC 6902, with the words of the Go library that kube-apiserver uses. A failed operation is 422. */
 export function jsonPatch(_call: Call, target: Json, operations: unknown): Json {
   if (!Array.isArray(operations)) {
-    throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch');
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    );
   }
   const root = { '': target as unknown };
   for (const operation of operations as { op: string; path: string; from?: string; value?: unknown }[]) {
@@ -45,12 +47,9 @@ export function jsonPatch(_call: Call, target: Json, operations: unknown): Json 
   return root[''] as Json;
 }
 
-const failed = (why: string) =>
-  new Refusal(
-    failure(422, 'Invalid', `the server rejected our request due to an error in our request`, {
-      causes: [{ reason: 'FieldValueInvalid', message: why }],
-    }),
-  );
+/** The server does not say which operation failed, so neither do we; `why` is for whoever reads this code in a debugger. */
+const failed = (_why: string) =>
+  new Refusal(failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {}));
 
 const tokens = (path: string) => path.split('/').map(t => t.replaceAll('~1', '/').replaceAll('~0', '~'));
 

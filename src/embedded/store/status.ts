@@ -132,12 +132,20 @@ export const tooLong = (field: string, max: number, unit = 'bytes') =>
   fieldError('FieldValueTooLong', field, `may not be more than ${max} ${unit}`);
 export const tooMany = (field: string, actual: number, max: number) =>
   fieldError('FieldValueTooMany', field, `must have at most ${max} items`, { shown: actual });
-export const byReason = (reason: string, field: string, value: unknown, detail: string): FieldError =>
+/** For a rule that names its own reason. Objects and lists are not shown. */
+export const byReason = (
+  reason: string,
+  field: string,
+  shown: { value: unknown } | undefined,
+  detail: string,
+): FieldError =>
   fieldError(
     (reason in titles ? reason : 'FieldValueInvalid') as FieldReason,
     field,
     detail,
-    reason === 'FieldValueRequired' || reason === 'FieldValueForbidden' ? undefined : { shown: value },
+    shown === undefined || reason === 'FieldValueRequired' || reason === 'FieldValueForbidden'
+      ? undefined
+      : { shown: shown.value },
   );
 
 /** 422 with every error as a cause; equal messages are said once in the text. */

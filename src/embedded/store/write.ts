@@ -11,13 +11,14 @@ import { formatter } from './format.ts';
 import { clone, equal, type Json, without } from './json.ts';
 import { checkMeta, checkMetaUpdate } from './meta.ts';
 import { keepTimes, tracked } from './owners.ts';
-import { countsGenerations } from './resources.ts';
+import { countsGenerations, type Served } from './resources.ts';
 import {
   alreadyExists,
   badRequest,
   conflict,
   type FieldError,
   invalid,
+  invalidValue,
   methodNotAllowed,
   modified,
   notFound,
@@ -109,6 +110,14 @@ export function update(server: Server, call: Call): Response {
   return replace(server, call, existing, tracked(server, call, existing, next, managerOf(call)));
 }
 
+/** Kinds that a PUT without resourceVersion does not overwrite. */
+const conditional = new Set([
+  'leases.coordination.k8s.io',
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'poddisruptionbudgets.policy',
+]);
+const needsVersion = (r: Served) => 'custom' in r.is || conditional.has(r.storage);
+
 /** Kinds that a PUT may create. */
 const createsOnUpdate = new Set([
   'leases.coordination.k8s.io',
@@ -136,7 +145,10 @@ export function replace(server: Server, call: Call, existing: AnyObject, propose
   }
   if (meta.resourceVersion && meta.resourceVersion !== existing.metadata.resourceVersion)
     throw modified(resource, call.name);
-  const unconditional = !meta.resourceVersion;
+  if (!meta.resourceVersion && call.request.method === 'PUT' && needsVersion(resource)) {
+    const error = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw invalid({ ...resource, kind: resource.plural }, call.name, [error]);
+  }
   meta.resourceVersion = existing.metadata.resourceVersion;
   inherit(next, existing);
   const custom = 'custom' in resource.is ? resource.is.custom : undefined;
@@ -151,18 +163,7 @@ export function replace(server: Server, call: Call, existing: AnyObject, propose
     meta.generation = (existing.metadata.generation ?? 0) + 1;
   }
   const errors: FieldError[] = checkMetaUpdate(resource, next, existing);
-  if (unconditional && custom && call.request.method === 'PUT') {
-    errors.push({
-      reason: 'FieldValueInvalid',
-      field: 'metadata.resourceVersion',
-      message: 'Invalid value: 0: must be specified for an update',
-    });
-  }
-  errors.push(
-    ...(custom
-      ? customUpdateErrors(custom, next, existing, call.subresource)
-      : validateUpdate(server, call, next, existing)),
-  );
+  errors.push(...(custom ? customUpdateErrors(custom, next, existing) : validateUpdate(server, call, next, existing)));
   if (errors.length > 0) throw invalid(resource, call.name, errors);
   const final = keepTimes(existing, next);
   const stored = commit(server, call, existing, final);
