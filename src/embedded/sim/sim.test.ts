@@ -4,6 +4,7 @@ import { NoAnswer, type Request, type WatchEvent } from '../../kube/transport.ts
 import { sleep } from '../../world/world.ts';
 import type { Store } from '../store/store.ts';
 import { Sim } from './sim.ts';
+import type { TransportOptions } from './transport.ts';
 import { tripwire } from './tripwire.ts';
 
 /** Enough of a store to see what the transport does with one: it counts, and every write is a watch event. */
@@ -45,10 +46,10 @@ function recordingStore() {
 const post: Request = { method: 'POST', path: '/api/v1/configmaps' };
 const watchRequest: Request = { method: 'GET', path: '/api/v1/configmaps', query: { watch: '1' } };
 
-async function follow(sim: Sim, seed = 'p') {
+async function follow(sim: Sim, name = 'p', options: TransportOptions = {}) {
   const { store, ...rest } = recordingStore();
-  const p = sim.process(seed);
-  const transport = p.transport(store);
+  const p = sim.process(name);
+  const transport = p.transport(store, options);
   const abort = new AbortController();
   const answer = transport.watch(watchRequest, abort.signal);
   await sim.settle();
@@ -264,6 +265,33 @@ describe('the transport', () => {
       expect(seen).toEqual(Array.from({ length: 10 }, (_, i) => `o${i + 1}`));
       abort.abort();
       expect(await over).toBe('ended');
+    }
+  });
+
+  it('a lagging bookmark lets the simulation be quiet, an event behind it does not', async () => {
+    const sim = new Sim(1);
+    const lag = (_r: Request, event: WatchEvent) => (event.type === 'BOOKMARK' ? 50_000 : 0);
+    const { seen, sinks, store } = await follow(sim, 'p', { lag });
+    const bookmark = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '', resourceVersion: '9' } };
+    for (const sink of sinks) sink({ type: 'BOOKMARK', object: bookmark });
+    await sim.settle();
+    expect(sim.clock.now()).toBeLessThan(50_000);
+    store.handle(post, 'other');
+    await sim.settle();
+    expect(seen).toEqual(['', 'o1']);
+  });
+
+  it('keeps stream order through a pause of the reader', async () => {
+    for (let seed = 0; seed < 10; seed++) {
+      const sim = new Sim(seed);
+      const { seen, store, p } = await follow(sim);
+      p.pause(1000);
+      for (let i = 0; i < 8; i++) {
+        store.handle(post, 'other');
+        await sim.run(i % 3);
+      }
+      await sim.settle();
+      expect(seen).toEqual(Array.from({ length: 8 }, (_, i) => `o${i + 1}`));
     }
   });
 

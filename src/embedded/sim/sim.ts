@@ -40,8 +40,8 @@ export interface Process {
 interface Entry {
   due: number;
   /** Seeded: two events of the same millisecond run in an order that only the seed knows. */
-  readonly tie: number;
-  readonly seq: number;
+  tie: number;
+  seq: number;
   readonly label: string;
   readonly daemon: boolean;
   readonly owner: Owner | undefined;
@@ -165,8 +165,8 @@ export class Sim {
         if (entry === undefined) return 'quiet';
         const paused = entry.owner?.pausedUntil ?? 0;
         if (paused > entry.due) {
-          entry.due = paused;
-          this.#queue.push(entry);
+          // What fell due meanwhile comes in the order in which it was due: a stream must not be shuffled.
+          this.#queue.push(Object.assign(entry, { due: paused, tie: -1, seq: this.#seq++ }));
           continue;
         }
         if (events >= this.#maxEvents) throw this.#stuck(`${events} events`);
@@ -198,10 +198,10 @@ export class Sim {
     this.#live = kept.filter(e => !e.daemon).length;
   }
 
-  readonly #schedule: Schedule = (ms, label, run, { daemon = false, owner } = {}) => {
+  readonly #schedule: Schedule = (ms, label, run, { daemon = false, owner, tie = this.#order.next() } = {}) => {
     if (owner?.dead) return () => {};
     const due = this.#now + Math.max(0, ms);
-    const entry: Entry = { due, tie: this.#order.next(), seq: this.#seq++, label, daemon, owner, run };
+    const entry: Entry = { due, tie, seq: this.#seq++, label, daemon, owner, run };
     this.#queue.push(entry);
     if (!daemon) this.#live++;
     return () => {

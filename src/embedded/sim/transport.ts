@@ -9,6 +9,7 @@ import {
 } from '../../kube/transport.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import type { Store } from '../store/store.ts';
+import { Stream, type Wire } from './stream.ts';
 
 /**
  * What goes wrong with one request. `lose-answer`: done, but the caller hears NoAnswer. `reject`: not done, and the
@@ -50,7 +51,7 @@ export type Schedule = (
   ms: number,
   label: string,
   run: () => void,
-  options?: { daemon?: boolean; owner?: Owner | undefined },
+  options?: { daemon?: boolean; owner?: Owner | undefined; tie?: number },
 ) => () => void;
 
 /** What the simulation lends to the network between a process and a store. */
@@ -166,15 +167,20 @@ export function simTransport(net: Network, owner: Owner, store: Store, options: 
     });
   }
 
-  /** Each event is an entry of its own; the next one is scheduled when the one before it has arrived. */
-  const wire = (request: Request, name: string): Wire => ({
-    due: item => net.clock.now() + latency() + (typeof item === 'string' ? 0 : (options.lag?.(request, item) ?? 0)),
-    carry(item, due, arrive) {
+  /** Each event is an entry of its own, in stream order: never due before the one sent before it. */
+  const wire = (request: Request, name: string): Wire => {
+    let last = { due: 0, tie: 0 };
+    return (item, arrive) => {
+      const lag = typeof item === 'string' ? 0 : (options.lag?.(request, item) ?? 0);
+      const due = Math.max(last.due, net.clock.now() + latency() + lag);
+      // With the same due time and tie, the order of scheduling decides.
+      last = { due, tie: due === last.due ? last.tie : net.order.next() };
+      // Bookmarks go on for ever; the one that ends the initial events is what a starting cache waits for.
+      const daemon = typeof item !== 'string' && item.type === 'BOOKMARK' && !endsInitialEvents(item);
       const label = `${name} ${typeof item === 'string' ? item : describe(item)}`;
-      const daemon = typeof item !== 'string' && item.type === 'BOOKMARK';
-      net.schedule(due - net.clock.now(), label, arrive, { owner, daemon });
-    },
-  });
+      net.schedule(due - net.clock.now(), label, arrive, { owner, daemon, tie: last.tie });
+    };
+  };
 
   return {
     send,
@@ -188,84 +194,6 @@ export function simTransport(net: Network, owner: Owner, store: Store, options: 
       return hit.length;
     },
   };
-}
-
-type Item = WatchEvent | 'end' | 'cut';
-
-interface Wire {
-  due(item: Item): number;
-  carry(item: Item, due: number, arrive: () => void): void;
-}
-
-/** The client's end of one watch: items on the wire, items that arrived, and whoever waits for them. */
-class Stream {
-  readonly request: Request;
-  closed: () => void = () => {};
-  readonly #wire: Wire;
-  #sent: { item: Item; due: number }[] = [];
-  readonly #arrived: Item[] = [];
-  #moving = false;
-  #over = false;
-  #wake: () => void = () => {};
-
-  constructor(request: Request, wire: Wire) {
-    this.request = request;
-    this.#wire = wire;
-  }
-
-  push(item: Item): void {
-    if (this.#over) return;
-    this.#sent.push({ item, due: this.#wire.due(item) });
-    this.#move();
-  }
-
-  cut(): void {
-    this.#sent = [];
-    this.closed();
-    this.push('cut');
-  }
-
-  close(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.closed();
-    this.#wake();
-  }
-
-  #move(): void {
-    const first = this.#sent[0];
-    if (this.#moving || first === undefined) return;
-    this.#moving = true;
-    this.#wire.carry(first.item, first.due, () => {
-      this.#moving = false;
-      // A cut empties the wire while an item is under way: that one is lost too.
-      if (this.#sent[0] === first) {
-        this.#sent.shift();
-        this.#arrived.push(first.item);
-        this.#wake();
-      }
-      this.#move();
-    });
-  }
-
-  async *read(): AsyncGenerator<WatchEvent> {
-    try {
-      for (;;) {
-        while (this.#arrived.length === 0 && !this.#over) {
-          await new Promise<void>(resolve => {
-            this.#wake = resolve;
-          });
-        }
-        if (this.#over) return;
-        const item = this.#arrived.shift()!;
-        if (item === 'end') return;
-        if (item === 'cut') throw new NoAnswer(`watch ${this.request.path}: the connection broke`);
-        yield item;
-      }
-    } finally {
-      this.close();
-    }
-  }
 }
 
 function nameOf(request: Request): string {
@@ -288,3 +216,7 @@ const withDate = (answer: Response, wall: number): Response =>
   answer.headers.date !== undefined
     ? answer
     : { ...answer, headers: { ...answer.headers, date: new Date(wall).toUTCString() } };
+
+const endsInitialEvents = (event: WatchEvent): boolean =>
+  (event.object.metadata as { annotations?: Record<string, string> }).annotations?.['k8s.io/initial-events-end'] ===
+  'true';
