@@ -94,8 +94,9 @@ export const OpenStackControlPlane = kind({
   }),
   rules: [
     immutableField('storageClass', 'volumes do not move between classes'),
+    // The API server also evaluates rules on the default `spec: {}` as it stands, before defaults inside it: hence has().
     rule(
-      '!has(self.neutron.mechanism) || self.neutron.mechanism == self.networkBackend',
+      '!has(self.neutron) || !has(self.neutron.mechanism) || self.neutron.mechanism == self.networkBackend',
       'neutron.mechanism contradicts networkBackend: set both alike, or leave neutron.mechanism out',
       { fieldPath: '.neutron.mechanism' },
     ),
