@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { cgroupRoots } from './cluster/host.ts';
 import { CGROUP } from './cluster/layout.ts';
 import { labNamespaces } from './cluster/network.ts';
-import { cache } from './paths.ts';
+import { cache, paths } from './paths.ts';
 import { must } from './shell.ts';
 
 /** What the lab could leave behind on the machine, named, so that a difference says what it is. */
@@ -16,14 +16,20 @@ export interface Census {
   readonly tables: string;
 }
 
-/** Every program of the lab comes from its cache, and everything in a pod is in its cgroup. */
+/**
+ * Daemons name the run folder in their arguments, hosts are held by `pause`, and everything in a pod is in a cgroup of
+ * the lab. Programs of the same cache that others run (`make conformance`, a build of images) are not the lab's.
+ */
 function labProcesses(): string[] {
   const found: string[] = [];
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     try {
       const program = readlinkSync(`/proc/${pid}/exe`);
-      const group = readFileSync(`/proc/${pid}/cgroup`, 'utf8');
-      if (program.startsWith(`${cache}/`) || group.includes(`:/${CGROUP}`)) found.push(`${pid} ${program}`);
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      const ours =
+        program.startsWith(`${cache}/`) &&
+        (words.includes(`${paths.run}/`) || program.startsWith(`${paths.images}/pause-`));
+      if (ours || readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(`:/${CGROUP}`)) found.push(`${pid} ${program}`);
     } catch {
       // It ended while we looked.
     }
@@ -36,7 +42,7 @@ function labMounts(): string[] {
     .split('\n')
     .map(line => line.split(' ')[1] ?? '');
   return mounts.filter(
-    at => at.startsWith(`${cache}/`) || at.startsWith('/run/netns/oslab') || at.startsWith('/run/containerd'),
+    at => at.startsWith(`${paths.run}/`) || at.startsWith('/run/netns/oslab') || at.startsWith('/run/containerd'),
   );
 }
 

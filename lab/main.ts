@@ -17,6 +17,7 @@ import { adminKubeconfig, cache, runPaths } from './paths.ts';
 import { ELSEWHERE, look, refusals } from './preflight.ts';
 import { expected, phase, readHistory, seconds } from './progress.ts';
 import { interactive, stopChildren } from './shell.ts';
+import { smoke } from './smoke.ts';
 import { allGroups, type ToolGroup, tools } from './tools.ts';
 import { isRunning, up } from './up.ts';
 
@@ -31,6 +32,7 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   openstack ARGUMENTS   the openstack client, with the clouds.yaml that the operator wrote
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
+  smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
   operator-image        build the operator's image from dist/ and import it
   tools [GROUP...]      build programs: ${allGroups.join(', ')}
   lock RELEASE          resolve the Python packages of a release anew
@@ -148,6 +150,10 @@ async function main(command: string | undefined, args: string[]): Promise<number
       }
       return 0;
     }
+    case 'smoke':
+      for (const each of wantedReleases(args.find(word => !word.startsWith('-'))))
+        await smoke(each, args.includes('--keep'));
+      return 0;
     case 'operator-image': {
       const image = await operatorImage(args[0]);
       await importImages(nodesOf(nodeCount()), [image]);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -53,6 +54,14 @@ function putBlob(content: string): Layer {
   return { digest, size: Buffer.byteLength(content) };
 }
 
+const noteOf = (key: string): string => join(store, `layer-${key}.json`);
+
+function knownLayer(key: string): Layer | undefined {
+  if (!existsSync(noteOf(key))) return undefined;
+  const known = JSON.parse(readFileSync(noteOf(key), 'utf8')) as Layer;
+  return existsSync(blobPath(known.digest)) && statSync(blobPath(known.digest)).size === known.size ? known : undefined;
+}
+
 /** Packed once per key. Uncompressed, because both ends are this machine. */
 export async function layer(
   key: string,
@@ -61,11 +70,8 @@ export async function layer(
   excludes: readonly string[] = [],
 ): Promise<Layer> {
   mkdirSync(blobs, { recursive: true });
-  const note = join(store, `layer-${key}.json`);
-  if (existsSync(note)) {
-    const known = JSON.parse(readFileSync(note, 'utf8')) as Layer;
-    if (existsSync(blobPath(known.digest)) && statSync(blobPath(known.digest)).size === known.size) return known;
-  }
+  const known = knownLayer(key);
+  if (known !== undefined) return known;
   const part = join(store, `layer-${key}.part`);
   await must('tar', [
     ...['--create', '--file', part, '--directory', folder, '--numeric-owner', '--sort=name', `--mtime=${MOMENT}`],
@@ -81,7 +87,7 @@ export async function layer(
   const digest = `sha256:${await sha256(part)}`;
   renameSync(part, blobPath(digest));
   const made = { digest, size: statSync(blobPath(digest)).size };
-  writeFileSync(note, JSON.stringify(made));
+  writeFileSync(noteOf(key), JSON.stringify(made));
   return made;
 }
 
@@ -146,12 +152,21 @@ export type Staged = Record<
   { readonly copy?: string; readonly text?: string; readonly link?: string; readonly mode?: number }
 >;
 
+/** Small files count by content, big ones (programs, in folders named by their content) by what the file system says. */
+async function fingerprint(path: string): Promise<string> {
+  const { size, mtimeMs, ino } = statSync(path);
+  return size < 20_000_000 ? sha256(path) : JSON.stringify([path, size, mtimeMs, ino]);
+}
+
 export async function stagedLayer(files: Staged): Promise<Layer> {
   const hash = createHash('sha256');
   for (const [path, file] of Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))) {
     hash.update(JSON.stringify([path, file]));
-    if (file.copy !== undefined) hash.update(await sha256(file.copy));
+    if (file.copy !== undefined) hash.update(await fingerprint(file.copy));
   }
+  const key = hash.digest('hex').slice(0, 24);
+  const known = knownLayer(key);
+  if (known !== undefined) return known;
   mkdirSync(store, { recursive: true });
   const folder = mkdtempSync(join(store, 'stage-'));
   try {
@@ -169,7 +184,8 @@ export async function stagedLayer(files: Staged): Promise<Layer> {
       }
     }
     await must('bash', ['-s'], { input: commands.join('\n') });
-    return await layer(hash.digest('hex').slice(0, 24), folder);
+    chmodSync(folder, 0o755);
+    return await layer(key, folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
