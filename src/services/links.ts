@@ -1,10 +1,13 @@
+import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import type { Identity } from '../cloud/ports.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/row.ts';
 import { wait } from '../runtime/plan/unmet.ts';
 import { password } from '../world/world.ts';
+import * as keystone from './keystone/address.ts';
 import * as mariadb from './mariadb/address.ts';
 import { memcachedServers } from './memcached/address.ts';
 import type { Place } from './names.ts';
@@ -27,6 +30,19 @@ export interface BusLink {
   readonly password: string;
 }
 
+/** A service user of Keystone. */
+export interface IdentityLink {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly project: string;
+  readonly region: string;
+}
+
+interface IdentitySpec {
+  readonly keystoneInstance: string;
+  readonly keystoneSecret?: string;
+}
 interface DatabaseSpec {
   readonly databaseInstance: string;
   readonly databaseSecret?: string;
@@ -135,6 +151,41 @@ export function cache<O extends Managed>(cx: Cx<O>): readonly string[] {
       next: 'create it, or name another one in spec.memcachedInstance or spec.memcachedServers',
     });
   return memcachedServers(found, cx);
+}
+
+/** Where service users live. */
+const SERVICE_PROJECT = 'service';
+
+/** Creates the service user in the Keystone that the spec names, or reads a hand-made Secret. */
+export async function identity<O extends Managed>(cx: Cx<O>, service: string): Promise<IdentityLink> {
+  const spec = specOf<IdentitySpec>(cx);
+  if (spec.keystoneSecret) {
+    const keys = ['url', 'user', 'password', 'project', 'region'] as const;
+    return cx.secret(spec.keystoneSecret, keys, 'spec.keystoneSecret');
+  }
+  const server = cx.ready(Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
+  const admin = await keystone.adminAddress(cx, server);
+  const login = await cx.generate(`${cx.name}-identity`, () => ({ user: service, password: password(cx.random) }));
+  // `service` beside `admin`: Nova and Cinder ask for it since 2025.2 (CVE-2023-2088).
+  await cx.cloud.identity(admin).ensureUser(login.user, login.password, SERVICE_PROJECT, ['admin', 'service']);
+  return { url: admin.url, user: login.user, password: login.password, project: SERVICE_PROJECT, region: admin.region };
+}
+
+export async function dropIdentity<O extends Managed>(cx: Cx<O>, service: string): Promise<void> {
+  await (await identityAdmin(cx, true))?.dropUser(service);
+}
+
+/**
+ * Keystone with the rights to write the catalog; undefined when the user brought a Secret, whose user may not.
+ * `leaving`: also undefined when Keystone is gone or going, which takes users and catalog along (rule 17).
+ */
+export async function identityAdmin<O extends Managed>(cx: Cx<O>, leaving = false): Promise<Identity | undefined> {
+  const spec = specOf<IdentitySpec>(cx);
+  if (spec.keystoneSecret) return undefined;
+  const found = cx.get(Keystone, spec.keystoneInstance);
+  if (leaving && (found === undefined || found.metadata.deletionTimestamp)) return undefined;
+  const server = leaving && found ? found : cx.ready(Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
+  return cx.cloud.identity(await keystone.adminAddress(cx, server));
 }
 
 /** Percent-encoding of every reserved character: SQLAlchemy and oslo.messaging both decode it. */

@@ -226,8 +226,7 @@ export class Pass<O extends Managed> {
   }
 
   async #apply(row: string, resource: Resource, body: Body, options: Retention = {}): Promise<Live> {
-    if (!this.#plan.manages.some(managed => resourceName(managed) === resourceName(resource)))
-      throw new Error(`The plan of ${this.#plan.kind.kind} writes ${resourceName(resource)} without declaring it`);
+    this.#declared(resource);
     const wanted = dress(this.#object, resource, body, row, options.retain);
     const ref = this.#ref(body.metadata.name);
     const key = keyIn(resource, ref);
@@ -333,7 +332,14 @@ export class Pass<O extends Managed> {
     return values;
   }
 
+  /** RBAC is generated from what plans declare: an undeclared write would work in tests and fail in a cluster. */
+  #declared(resource: Resource): void {
+    if (!this.#plan.manages.some(managed => resourceName(managed) === resourceName(resource)))
+      throw new Error(`The plan of ${this.#plan.kind.kind} writes ${resourceName(resource)} without declaring it`);
+  }
+
   async #remove(resource: Resource, name: string): Promise<void> {
+    this.#declared(resource);
     const ref = this.#ref(name);
     this.#reads.read(resource, ref);
     const live = await this.#client.get<AnyObject>(resource, ref);

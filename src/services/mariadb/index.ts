@@ -105,5 +105,5 @@ const answering = row('Answering', {
 export const mariadb = plan(
   MariaDB,
   { input, config, expose, pods, answering },
-  { manages: [Secret, Service, StatefulSet], reads: [Pod, PersistentVolumeClaim, StorageClass], external: true },
+  { manages: [Secret, Service, StatefulSet, PersistentVolumeClaim], reads: [Pod, StorageClass], external: true },
 );

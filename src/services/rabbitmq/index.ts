@@ -155,5 +155,5 @@ const answering = row('Answering', {
 export const rabbitmq = plan(
   RabbitMQ,
   { input, config, expose, pods, answering },
-  { manages: [Secret, Service, StatefulSet], reads: [Pod, PersistentVolumeClaim, StorageClass], external: true },
+  { manages: [Secret, Service, StatefulSet, PersistentVolumeClaim], reads: [Pod, StorageClass], external: true },
 );

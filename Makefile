@@ -1,0 +1,97 @@
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+ARGS ?=
+TSX := node_modules/.bin/tsx
+CLI := $(TSX) src/cli/main.ts
+LAB := $(TSX) lab/main.ts
+IMAGE ?= openstack-operator:0.1.0
+
+.PHONY: help
+help: ## show this
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+
+node_modules/.stamp: package.json package-lock.json .npmrc
+	npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: setup
+setup: node_modules/.stamp ## install what the other targets need
+
+.PHONY: cloud
+cloud: setup ## an OpenStack cloud in this terminal, nothing else needed (ARGS=--once ends when Ready)
+	@$(CLI) cloud $(ARGS)
+
+.PHONY: test
+test: setup ## all that must pass: types, lint, layers, dead code, generated files, tests with coverage
+	@$(TSX) test/run.ts $(ARGS)
+
+.PHONY: lint
+lint: setup ## format, lint, layers, dead code
+	node_modules/.bin/biome check .
+	node_modules/.bin/depcruise --config .dependency-cruiser.cjs api src test bench lab
+	node_modules/.bin/knip
+
+.PHONY: format
+format: setup ## let biome rewrite what it can
+	node_modules/.bin/biome check --write .
+
+.PHONY: manifests
+manifests: setup ## write CRDs, RBAC, the Deployment and the reference pages from the code
+	$(TSX) config/generate.ts
+
+.PHONY: conformance
+conformance: setup ## the embedded API server against a real kube-apiserver (builds it once, about 8 minutes)
+	$(TSX) test/conformance/main.ts $(ARGS)
+
+.PHONY: test-real
+test-real: setup ## tests against a real kube-apiserver, MariaDB, RabbitMQ, Keystone and oslo.config (builds and installs them once)
+	node_modules/.bin/vitest run --config vitest.real.config.ts $(ARGS)
+
+.PHONY: fuzz
+fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
+	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
+
+.PHONY: bench
+bench: setup build ## figures for docs/performance.md
+	$(TSX) bench/main.ts $(ARGS)
+
+.PHONY: build
+build: setup ## dist/openstack-operator.js, one file
+	node build.mjs
+
+.PHONY: run
+run: setup ## the operator on the cluster of your kubeconfig
+	$(CLI) run $(ARGS)
+
+.PHONY: install
+install: setup ## put the CRDs into the cluster of your kubeconfig
+	kubectl apply --server-side -k config/crd
+
+.PHONY: uninstall
+uninstall: ## take the CRDs out again, and every object of ours with them
+	kubectl delete -k config/crd
+
+.PHONY: deploy
+deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeconfig
+	kubectl apply --server-side -k config/default
+
+.PHONY: undeploy
+undeploy: ## take it all out again
+	kubectl delete -k config/default
+
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack
+lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
+	@$(LAB) up $(ARGS)
+lab-down: setup ## stop it and leave nothing behind
+	@$(LAB) down $(ARGS)
+lab-status: setup ## what runs
+	@$(LAB) status $(ARGS)
+lab-shell: setup ## a shell inside the lab's network
+	@$(LAB) shell $(ARGS)
+lab-logs: setup ## logs of its components
+	@$(LAB) logs $(ARGS)
+lab-kubectl: setup ## kubectl in the lab (ARGS="get pods -A")
+	@$(LAB) kubectl $(ARGS)
+lab-openstack: setup ## the openstack client in the lab (ARGS="token issue")
+	@$(LAB) openstack $(ARGS)

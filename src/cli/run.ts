@@ -1,0 +1,102 @@
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { createOperator } from '../operator/operator.ts';
+import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
+import { realClock, realRandom } from '../real/clock.ts';
+import { realCloud } from '../real/cloud.ts';
+import { loadCredentials } from '../real/credentials.ts';
+import { createLog, type Level } from '../real/log.ts';
+import { connect } from '../real/transport.ts';
+import { informersAlive, watchLoop } from '../runtime/health.ts';
+import { prometheusMetrics } from '../runtime/prometheus.ts';
+import { createProbeServer } from '../server/http.ts';
+import { PLANS } from '../services/list.ts';
+import { uuid } from '../world/world.ts';
+
+interface RunOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespaces?: string;
+  readonly kinds?: string;
+  readonly leaderElect?: boolean;
+  readonly leaseNamespace?: string;
+  readonly port: string;
+  readonly host: string;
+  readonly logLevel: Level;
+}
+
+export function runCommand(program: Command): void {
+  program
+    .command('run')
+    .description('reconcile the objects of a cluster until stopped')
+    .option('--kubeconfig <file>', 'which cluster; else KUBECONFIG, the service account of the pod, ~/.kube/config')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--namespaces <list>', 'only these, comma-separated; all unless given')
+    .option('--kinds <list>', 'only the controllers of these kinds, comma-separated; all unless given')
+    .option('--leader-elect', 'work only while holding the Lease, so that several replicas may run')
+    .option('--lease-namespace <name>', 'where the Lease is', OPERATOR_NAMESPACE)
+    .option('--port <port>', 'of /healthz, /readyz and /metrics; 0 chooses a free one', '8080')
+    .option('--host <address>', 'the address they listen on', process.env.KUBERNETES_SERVICE_HOST ? '0.0.0.0' : '127.0.0.1')
+    .option('--log-level <level>', 'debug, info, warn or error', 'info')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  openstack-operator run                                  the cluster of your kubeconfig
+  openstack-operator run --namespaces cloud-a,cloud-b     only these namespaces
+  openstack-operator run --kinds keystone,mariadb --leader-elect`,
+    )
+    .action(run);
+}
+
+async function run(options: RunOptions): Promise<void> {
+  const log = createLog(options.logLevel);
+  const metrics = prometheusMetrics({ process: true });
+  const credentials = loadCredentials({ kubeconfig: options.kubeconfig, context: options.context, env: process.env });
+  const cluster = connect(credentials);
+  const stop = new AbortController();
+  const plans = chosen(options.kinds);
+  const suffix = options.kinds ? `-${listOf(options.kinds).sort().join('-').toLowerCase()}` : '';
+  const health = {
+    live: { loop: () => undefined, election: () => operator.election?.check(), informers: informersAlive(realClock, () => operator.informers) },
+    ready: { manager: () => operator.manager.ready() },
+  };
+  const operator = createOperator({
+    world: { cluster, cloud: realCloud(), clock: realClock, random: realRandom },
+    plans,
+    log,
+    metrics,
+    env: process.env,
+    namespaces: listOf(options.namespaces),
+    instance: process.env.POD_NAME ?? hostname(),
+    servers: [createProbeServer({ port: Number(options.port), host: options.host, health, metrics })],
+    ...(options.leaderElect && {
+      election: {
+        namespace: options.leaseNamespace ?? OPERATOR_NAMESPACE,
+        name: `openstack-operator${suffix}`,
+        identity: `${process.env.POD_NAME ?? hostname()}_${uuid(realRandom)}`,
+      },
+    }),
+  });
+  let signals = 0;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      // Who asks twice does not want to wait.
+      if (++signals > 1) process.exit(130);
+      stop.abort(new Error(signal));
+    });
+  watchLoop(realClock, log, metrics, stop.signal);
+  log.info('Operator started', { cluster: credentials.source, kinds: plans.map(plan => plan.kind.kind) });
+  await operator.manager.run(stop.signal).finally(() => cluster.close());
+}
+
+const listOf = (text: string | undefined): string[] => (text ?? '').split(',').map(item => item.trim()).filter(item => item !== '');
+
+function chosen(kinds: string | undefined): typeof PLANS {
+  const wanted = listOf(kinds).map(kind => kind.toLowerCase());
+  if (wanted.length === 0) return PLANS;
+  for (const name of wanted)
+    if (!PLANS.some(plan => plan.kind.kind.toLowerCase() === name))
+      throw new Error(`--kinds: there is no kind ${name}; there are ${PLANS.map(plan => plan.kind.kind.toLowerCase()).join(', ')}`);
+  return PLANS.filter(plan => wanted.includes(plan.kind.kind.toLowerCase()));
+}

@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+
+/** Runs every check, all of them even when one fails, and ends with the line that CI reads. */
+const checks: readonly [name: string, command: string, ...args: string[]][] = [
+  ['types', 'tsc', '--noEmit'],
+  ['format and lint', 'biome', 'check', '.'],
+  ['layers', 'depcruise', '--config', '.dependency-cruiser.cjs', 'api', 'src', 'test', 'bench', 'lab'],
+  ['dead code', 'knip'],
+  ['generated files', 'tsx', 'config/generate.ts', '--check'],
+];
+const REPORT = '.run/vitest.json';
+
+let [passed, failed] = [0, 0];
+for (const [name, command, ...args] of checks) {
+  const began = performance.now();
+  const { status } = spawnSync(`node_modules/.bin/${command}`, args, { stdio: 'inherit' });
+  if (status === 0) passed++;
+  else failed++;
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+}
+
+mkdirSync('.run', { recursive: true });
+const vitest = spawnSync(
+  'node_modules/.bin/vitest',
+  ['run', '--coverage', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)],
+  { stdio: 'inherit' },
+);
+const report = JSON.parse(readFileSync(REPORT, 'utf8')) as { numPassedTests: number; numFailedTests: number; numFailedTestSuites: number };
+// A file that does not load has no test that failed, and an interrupted run may have none either.
+const broken = report.numFailedTests === 0 && vitest.status !== 0 ? 1 : 0;
+passed += report.numPassedTests;
+failed += report.numFailedTests + broken;
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
