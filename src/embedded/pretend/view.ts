@@ -158,19 +158,25 @@ export class View {
 
   /** Returns when only a new list helps. */
   async #watch(kind: Kind, path: string, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: String(kind.seen) };
+    while (!signal.aborted) {
       // A signal of its own: what a watch hangs on it goes with the watch.
-      const answer = await this.#transport.watch({ method: 'GET', path, query }, AbortSignal.any([signal]));
-      if (!('events' in answer)) return;
-      for await (const event of answer.events) {
-        if (event.type === 'ERROR') return;
-        const object = event.object as AnyObject;
-        kind.seen = Math.max(kind.seen, versionOf(object));
-        if (event.type === 'DELETED') this.forget(kind.resource, object);
-        else if (event.type !== 'BOOKMARK') this.#newer(kind, object);
+      const own = new AbortController();
+      const stop = () => own.abort();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: String(kind.seen) };
+        const answer = await this.#transport.watch({ method: 'GET', path, query }, own.signal);
+        if (!('events' in answer)) return;
+        for await (const event of answer.events) {
+          if (event.type === 'ERROR') return;
+          const object = event.object as AnyObject;
+          kind.seen = Math.max(kind.seen, versionOf(object));
+          if (event.type === 'DELETED') this.forget(kind.resource, object);
+          else if (event.type !== 'BOOKMARK') this.#newer(kind, object);
+        }
+      } finally {
+        signal.removeEventListener('abort', stop);
       }
-      if (signal.aborted) return;
     }
   }
 

@@ -1,0 +1,23 @@
+import { CloudError } from './ports.ts';
+
+/**
+ * The three ways a backend fails, in words that name the place and the cure. Both worlds speak them, so that a story
+ * told in one reads the same in the other. Never a password; nothing that differs from one try to the next.
+ */
+export type Backend = 'MariaDB' | 'RabbitMQ' | 'Keystone' | 'The service';
+
+export const unreachable = (what: Backend, where: string, why: string, cause?: unknown): CloudError =>
+  new CloudError(
+    'unreachable',
+    `${what} at ${where} does not answer (${why}): check that its pods are ready and its Service leads to them`,
+    cause,
+  );
+
+export const refused = (what: Backend, where: string, user: string): CloudError =>
+  new CloudError(
+    'refused',
+    `${what} at ${where} refuses user ${user}: its password differs from the one in the Secret; put the right one there`,
+  );
+
+export const rejected = (what: Backend, where: string, why: string): CloudError =>
+  new CloudError('rejected', `${what} at ${where} rejects the request: ${why}`);

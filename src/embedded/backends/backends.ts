@@ -1,0 +1,82 @@
+import type { Cloud } from '../../cloud/ports.ts';
+import type { PodObject } from '../pretend/objects.ts';
+import type { Programs } from '../pretend/program.ts';
+import { table } from '../programs.ts';
+import { fakeBus } from './bus.ts';
+import { fakeIdentity } from './identity.ts';
+import { fakeSql } from './sql.ts';
+import type { Disks, Net, Served } from './state.ts';
+
+export interface BackendOptions {
+  /** Ready pods behind a host and port: `Pretenders.resolve`. */
+  readonly resolve: (host: string, port: number) => readonly PodObject[];
+  /** Asked before each call of a port; what it throws is what the caller gets. */
+  readonly intercept?: (call: BackendCall) => void;
+}
+
+export interface BackendCall {
+  readonly port: 'sql' | 'bus' | 'identity';
+  readonly at: string;
+  readonly method: string;
+}
+
+export interface Backends {
+  readonly cloud: Cloud;
+  /** What the containers of the cloud do; give it to pretend(). */
+  readonly programs: Programs;
+  /** How often a port changed something, since the beginning. */
+  mutations(): number;
+  /** All disks as plain values. Processes are not in it: the kubelet that starts them again brings them back. */
+  snapshot(): Disks;
+  restore(disks: Disks): void;
+  /** The disks themselves, for tests that break something by hand. */
+  readonly disks: Disks;
+}
+
+export function createBackends(options: BackendOptions): Backends {
+  const disks: Disks = { sql: {}, bus: {} };
+  /** By pod uid. */
+  const processes = new Map<string, Served>();
+  let mutations = 0;
+  const net: Net = {
+    disks,
+    find<K extends Served['is']>(kind: K, host: string, port: number) {
+      for (const pod of options.resolve(host, port)) {
+        const process = processes.get(pod.metadata.uid ?? '');
+        if (process?.is === kind) return process as Extract<Served, { is: K }>;
+      }
+      return undefined;
+    },
+    answers: (host, port) => options.resolve(host, port).length > 0,
+    mutated: () => {
+      mutations++;
+    },
+  };
+  const guarded = <T extends object>(port: BackendCall['port'], at: string, of: T): T =>
+    options.intercept === undefined
+      ? of
+      : (Object.fromEntries(
+          Object.entries(of).map(([method, call]) => [
+            method,
+            async (...args: unknown[]) => {
+              options.intercept?.({ port, at, method });
+              return (call as (...a: unknown[]) => unknown)(...args);
+            },
+          ]),
+        ) as T);
+  return {
+    cloud: {
+      sql: at => guarded('sql', `${at.host}:${at.port}`, fakeSql(net, at)),
+      bus: at => guarded('bus', at.url, fakeBus(net, at)),
+      identity: at => guarded('identity', at.url, fakeIdentity(net, at)),
+    },
+    programs: table(net, (pod, process) => processes.set(pod.metadata.uid ?? '', process)),
+    mutations: () => mutations,
+    snapshot: () => structuredClone(disks),
+    restore(saved) {
+      Object.assign(disks, structuredClone(saved));
+      processes.clear();
+    },
+    disks,
+  };
+}

@@ -1,0 +1,138 @@
+import { refused, rejected, unreachable } from '../../cloud/faults.ts';
+import type { CatalogEntry, Identity, IdentityAddress } from '../../cloud/ports.ts';
+import { open } from './sql.ts';
+import type { KeystoneRows, KeystoneService, Net } from './state.ts';
+
+type Interface = keyof CatalogEntry['endpoints'];
+
+export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
+  const { hostname, port, host } = new URL(at.url);
+  /** What stands in Keystone's database, once it has proved that it can read it. */
+  const rows = (): KeystoneRows => {
+    const process = net.find('identity', hostname, Number(port || 80));
+    if (process === undefined) throw unreachable('Keystone', host, 'connection refused');
+    const database = process.database && open(net, process.database);
+    if (database === undefined || typeof database === 'string' || database.keystone === undefined) {
+      throw rejected('Keystone', host, 'status 500; look at the log of its pods, its database may be down');
+    }
+    if (process.keys() === 0) {
+      throw rejected('Keystone', host, 'status 500; look at the log of its pods, its fernet keys may be missing');
+    }
+    return database.keystone;
+  };
+  const login = (): KeystoneRows => {
+    const all = rows();
+    const me = all.users[at.user];
+    const ok = me?.enabled && me.password === at.password && (me.roles[at.project] ?? []).length > 0;
+    if (!ok) throw refused('Keystone', host, at.user);
+    return all;
+  };
+  const admin = (): KeystoneRows => {
+    const all = login();
+    if (!all.users[at.user]?.roles[at.project]?.includes('admin')) {
+      throw rejected('Keystone', host, 'status 403; the user needs role admin on its project');
+    }
+    return all;
+  };
+  const change = (differs: boolean, apply: () => void): boolean => {
+    if (!differs) return false;
+    net.mutated();
+    apply();
+    return true;
+  };
+
+  function ensureEndpoints(service: KeystoneService, entry: CatalogEntry): boolean {
+    const here = (e: KeystoneService['endpoints'][number], interface_: string) =>
+      e.region === at.region && e.interface === interface_;
+    let changed = false;
+    for (const interface_ of ['public', 'internal', 'admin'] as const satisfies Interface[]) {
+      const url = entry.endpoints[interface_];
+      const have = service.endpoints.filter(e => here(e, interface_));
+      const keep = have.find(e => e.url === url) ?? have[0];
+      if (url === undefined) {
+        changed =
+          change(
+            have.some(e => e.ours),
+            () => {
+              service.endpoints = service.endpoints.filter(e => !(here(e, interface_) && e.ours));
+            },
+          ) || changed;
+        continue;
+      }
+      const wrong = keep === undefined || keep.url !== url || have.length > 1;
+      changed =
+        change(wrong, () => {
+          const others = service.endpoints.filter(e => !here(e, interface_));
+          service.endpoints = [...others, { interface: interface_, region: at.region, url, ours: keep?.ours ?? true }];
+        }) || changed;
+    }
+    return changed;
+  }
+
+  return {
+    async check() {
+      login();
+    },
+    async ensureProject(name) {
+      const { projects } = admin();
+      return change(!projects.includes(name), () => projects.push(name));
+    },
+    async ensureUser(user, password, project, roles) {
+      const all = admin();
+      if (!all.projects.includes(project)) throw rejected('Keystone', host, `project ${project} does not exist`);
+      const have = all.users[user];
+      const held = have?.roles[project] ?? [];
+      const same = have?.enabled && have.password === password && roles.every(r => held.includes(r));
+      return change(!same, () => {
+        const merged = { ...have?.roles, [project]: [...new Set([...held, ...roles])] };
+        all.users[user] = { password, enabled: true, roles: merged, ours: have?.ours ?? true };
+        for (const role of roles) if (!all.roles.includes(role)) all.roles.push(role);
+      });
+    },
+    async dropUser(user) {
+      const { users } = admin();
+      return change(users[user]?.ours === true, () => delete users[user]);
+    },
+    async ensureService(entry) {
+      const all = admin();
+      const found = all.services.filter(s => s.type === entry.type);
+      let service = found.find(s => s.name === entry.name) ?? found[0];
+      let changed = change(service === undefined, () => {
+        const { name, type, description = '' } = entry;
+        service = { name, type, description, ours: true, endpoints: [] };
+        all.services.push(service);
+      });
+      const mine = service!;
+      const twins = found.filter(s => s !== mine && s.ours);
+      const drifted =
+        mine.name !== entry.name || (entry.description !== undefined && mine.description !== entry.description);
+      changed =
+        change(drifted, () =>
+          Object.assign(mine, { name: entry.name, description: entry.description ?? mine.description }),
+        ) || changed;
+      changed =
+        change(twins.length > 0, () => {
+          all.services = all.services.filter(s => !twins.includes(s));
+        }) || changed;
+      return ensureEndpoints(mine, entry) || changed;
+    },
+    async dropService(type) {
+      const all = admin();
+      const mine = all.services.filter(s => s.type === type);
+      const rows = mine.flatMap(s => s.endpoints).filter(e => e.region === at.region && e.ours);
+      const gone = (s: KeystoneService) => s.ours && s.endpoints.every(e => rows.includes(e));
+      return change(rows.length > 0 || mine.some(gone), () => {
+        all.services = all.services.filter(s => !(mine.includes(s) && gone(s)));
+        for (const s of mine) s.endpoints = s.endpoints.filter(e => !rows.includes(e));
+      });
+    },
+    async get(serviceUrl, path) {
+      login();
+      const url = new URL(serviceUrl);
+      if (!net.answers(url.hostname, Number(url.port || (url.protocol === 'https:' ? 443 : 80)))) {
+        throw unreachable('The service', url.host, 'connection refused');
+      }
+      return { path };
+    },
+  };
+}

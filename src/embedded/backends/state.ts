@@ -1,0 +1,94 @@
+/** What the fake servers hold, as plain JSON: it survives their pods the way a volume does. */
+
+export interface SqlUser {
+  password: string;
+  /** Every right on everything, as root has it. */
+  all: boolean;
+  databases: string[];
+}
+
+export interface Database {
+  /** Services whose schema has been made here. */
+  schemas: string[];
+  /** Rows of Keystone, once its schema is here. */
+  keystone?: KeystoneRows;
+}
+
+export interface SqlServer {
+  users: Record<string, SqlUser>;
+  databases: Record<string, Database>;
+}
+
+export interface BusServer {
+  users: Record<string, { password: string; administrator: boolean; vhosts: string[] }>;
+  vhosts: string[];
+}
+
+export interface KeystoneUser {
+  password: string;
+  enabled: boolean;
+  /** By project. */
+  roles: Record<string, string[]>;
+  ours: boolean;
+}
+
+export interface KeystoneService {
+  name: string;
+  type: string;
+  description: string;
+  ours: boolean;
+  endpoints: { interface: string; region: string; url: string; ours: boolean }[];
+}
+
+export interface KeystoneRows {
+  users: Record<string, KeystoneUser>;
+  projects: string[];
+  roles: string[];
+  services: KeystoneService[];
+}
+
+/** One started server process: dies with its pod, and knows which data it serves. */
+export type Served =
+  | { readonly is: 'sql'; readonly volume: string }
+  | { readonly is: 'bus'; readonly volume: string }
+  | { readonly is: 'identity'; readonly database: DatabaseUrl | undefined; readonly keys: () => number }
+  | { readonly is: 'other' };
+
+export interface DatabaseUrl {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** By volume: a claim's uid, or the pod's where there is none. */
+export interface Disks {
+  sql: Record<string, SqlServer>;
+  bus: Record<string, BusServer>;
+}
+
+/** How one process of the fake world reaches another. */
+export interface Net {
+  readonly disks: Disks;
+  /** The first ready pod behind the address that runs such a server. */
+  find<K extends Served['is']>(kind: K, host: string, port: number): Extract<Served, { is: K }> | undefined;
+  /** Any ready pod there. */
+  answers(host: string, port: number): boolean;
+  /** Counts a change: at rest there are none. */
+  mutated(): void;
+}
+
+/** `mysql+pymysql://user:password@host:port/database?...`, as oslo.db reads it. */
+export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
+  const found = /^mysql(?:\+\w+)?:\/\/([^:@/]*):([^@/]*)@([^:/?]+)(?::(\d+))?\/([^?]*)/.exec(text.trim());
+  if (!found) return undefined;
+  const [, user = '', password = '', host = '', port, database = ''] = found;
+  return {
+    host,
+    port: Number(port ?? 3306),
+    user: decodeURIComponent(user),
+    password: decodeURIComponent(password),
+    database,
+  };
+}

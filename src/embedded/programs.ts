@@ -1,0 +1,157 @@
+import { open } from './backends/sql.ts';
+import { type DatabaseUrl, type KeystoneRows, type Net, parseDatabaseUrl, type Served } from './backends/state.ts';
+import type { PodObject } from './pretend/objects.ts';
+import { commandOf, type Exit, type Outcome, type Programs, type Run } from './pretend/program.ts';
+
+/** Notes that a server now runs in the pod. */
+type Serve = (pod: PodObject, process: Served) => void;
+type Row = readonly [command: RegExp, program: (run: Run, net: Net, serve: Serve) => Outcome];
+
+/** Milliseconds from `lab.md` 2, rounded: the order of things is what matters. */
+const SERVER = { serves: true, readyAfter: 1_000 } as const;
+const SLOW_SERVER = { serves: true, readyAfter: 12_000 } as const;
+const SYNC = 8_000;
+
+/** What each command does. The first row that matches wins; a command without a row succeeds in a Job and serves elsewhere. */
+const ROWS: readonly Row[] = [
+  // The install script of an init container names the server's tools too: it only prepares the volume.
+  [/mariadb-install-db/, () => ({ exit: 0, after: 3_000 })],
+  [/\b(mariadbd|mysqld)/, startMariadb],
+  [/\brabbitmq-server\b/, startRabbit],
+  [/\bkeystone-manage\s+db_sync/, (run, net) => syncSchema(run, net, 'keystone', emptyKeystone)],
+  [/\bkeystone-manage\s+bootstrap/, (run, net) => ({ after: SYNC, end: () => bootstrap(run, net) })],
+  // `placement-manage db sync`, `nova-manage api_db sync`, `neutron-db-manage upgrade heads` ...
+  [/\b(\w+)-(db-)?manage\s+.*\b(sync|upgrade)\b/, (run, net) => syncSchema(run, net, serviceOf(commandOf(run)))],
+  [/\buwsgi\b/, startUwsgi],
+];
+
+export const table =
+  (net: Net, serve: Serve): Programs =>
+  run => {
+    const command = commandOf(run);
+    const row = ROWS.find(([pattern]) => pattern.test(command));
+    if (row) return row[1](run, net, serve);
+    const ends = run.pod.spec.restartPolicy === 'Never' || run.pod.spec.restartPolicy === 'OnFailure';
+    if (!ends && run.pod.spec.containers.includes(run.container)) serve(run.pod, { is: 'other' });
+    return undefined;
+  };
+
+const serviceOf = (command: string) => /\b(\w+?)-(db-)?manage/.exec(command)?.[1] ?? 'unknown';
+
+/** The data lives with the claim under this path, or dies with the pod. */
+const diskOf = (run: Run, path: string) => run.volume(path) ?? run.pod.metadata.uid ?? '';
+
+function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
+  const volume = diskOf(run, '/var/lib/mysql');
+  // Statements of --init-file run at every start, so the Secret wins over what the volume remembers.
+  const init = textOf(run, /init\.sql$/)
+    .map(text => /ALTER USER 'root'@'%' IDENTIFIED BY '((?:[^'\\]|''|\\.)*)'/.exec(text)?.[1])
+    .find(p => p !== undefined);
+  const given =
+    init?.replaceAll("''", "'").replaceAll('\\\\', '\\') ?? run.env.MARIADB_ROOT_PASSWORD ?? run.env.DB_ROOT_PASSWORD;
+  const server = net.disks.sql[volume];
+  if (server === undefined) {
+    if (given === undefined)
+      return { exit: 1, message: 'Database is uninitialized and no root password is given', after: 100 };
+    net.disks.sql[volume] = { users: { root: { password: given, all: true, databases: [] } }, databases: {} };
+  } else if (init !== undefined) server.users.root = { password: given!, all: true, databases: [] };
+  serve(run.pod, { is: 'sql', volume });
+  return SERVER;
+}
+
+function startRabbit(run: Run, net: Net, serve: Serve): Outcome {
+  const volume = diskOf(run, '/var/lib/rabbitmq');
+  // default_user makes a user in an empty node only; later the volume knows better.
+  if (net.disks.bus[volume] === undefined) {
+    const conf = textOf(run, /rabbitmq\.conf$/).join('\n');
+    const value = (key: string) => new RegExp(`^${key}\\s*=\\s*(.*)$`, 'm').exec(conf)?.[1]?.trim();
+    const user = value('default_user') ?? run.env.RABBITMQ_DEFAULT_USER ?? 'guest';
+    const password = value('default_pass') ?? run.env.RABBITMQ_DEFAULT_PASS ?? 'guest';
+    net.disks.bus[volume] = { users: { [user]: { password, administrator: true, vhosts: ['/'] } }, vhosts: ['/'] };
+  }
+  serve(run.pod, { is: 'bus', volume });
+  return SLOW_SERVER;
+}
+
+function startUwsgi(run: Run, _net: Net, serve: Serve): Outcome {
+  const command = `${commandOf(run)}\n${textOf(run, /uwsgi\.ini$|\.ini$/).join('\n')}`;
+  if (!command.includes('keystone')) serve(run.pod, { is: 'other' });
+  else {
+    // Configuration is read once at the start; keys are read from the mount, live.
+    serve(run.pod, {
+      is: 'identity',
+      database: connectionOf(run),
+      keys: () => run.files('/etc/keystone/fernet-keys').length,
+    });
+  }
+  return { serves: true, readyAfter: 5_000 };
+}
+
+function syncSchema(run: Run, net: Net, service: string, rows?: () => KeystoneRows): Outcome {
+  const end = (): Exit => {
+    const database = databaseOf(run, net);
+    if (typeof database === 'string') return { exit: 1, message: database };
+    if (!database.schemas.includes(service)) database.schemas.push(service);
+    if (rows) database.keystone ??= rows();
+    return { exit: 0 };
+  };
+  return { after: SYNC, end };
+}
+
+const emptyKeystone = (): KeystoneRows => ({ users: {}, projects: [], roles: [], services: [] });
+
+/** Idempotent, resets the admin's password and the identity endpoints (openstack-facts 5d). */
+function bootstrap(run: Run, net: Net): Exit {
+  const database = databaseOf(run, net);
+  if (typeof database === 'string') return { exit: 1, message: database };
+  if (database.keystone === undefined)
+    return { exit: 1, message: "(1146, \"Table 'keystone.project' doesn't exist\")" };
+  const { env } = run;
+  const password = env.OS_BOOTSTRAP_PASSWORD;
+  if (!password) return { exit: 1, message: '--bootstrap-password argument or OS_BOOTSTRAP_PASSWORD must be set.' };
+  const [user, project, role] = [
+    env.OS_BOOTSTRAP_USERNAME ?? 'admin',
+    env.OS_BOOTSTRAP_PROJECT_NAME ?? 'admin',
+    env.OS_BOOTSTRAP_ROLE_NAME ?? 'admin',
+  ];
+  const rows = database.keystone;
+  for (const r of ['reader', 'member', 'manager', 'service', role]) if (!rows.roles.includes(r)) rows.roles.push(r);
+  if (!rows.projects.includes(project)) rows.projects.push(project);
+  const roles = { ...rows.users[user]?.roles, [project]: [role] };
+  rows.users[user] = { password, enabled: true, roles, ours: false };
+  const region = env.OS_BOOTSTRAP_REGION_ID ?? 'RegionOne';
+  let service = rows.services.find(s => s.type === 'identity');
+  if (service === undefined) {
+    const name = env.OS_BOOTSTRAP_SERVICE_NAME ?? 'keystone';
+    service = { name, type: 'identity', description: '', ours: false, endpoints: [] };
+    rows.services.push(service);
+  }
+  for (const interface_ of ['public', 'internal', 'admin']) {
+    const url = env[`OS_BOOTSTRAP_${interface_.toUpperCase()}_URL`];
+    if (!url) continue;
+    const have = service.endpoints.find(e => e.interface === interface_ && e.region === region);
+    if (have) have.url = url;
+    else service.endpoints.push({ interface: interface_, region, url, ours: false });
+  }
+  return { exit: 0 };
+}
+
+/** Texts of the mounted files whose path matches, in the order of their names. */
+const textOf = (run: Run, path: RegExp) =>
+  [...run.files('/')]
+    .filter(f => path.test(f))
+    .sort()
+    .map(f => run.file(`/${f}`) ?? '');
+
+/** The last `connection =` of the mounted files: later files win, as in oslo.config. */
+function connectionOf(run: Run): DatabaseUrl | undefined {
+  const all = textOf(run, /\.conf$/).flatMap(text =>
+    [...text.matchAll(/^\s*connection\s*=\s*(\S+)\s*$/gm)].map(m => m[1]!),
+  );
+  return parseDatabaseUrl(all.at(-1) ?? '');
+}
+
+function databaseOf(run: Run, net: Net) {
+  const url = connectionOf(run);
+  return url === undefined ? 'no [database] connection in the mounted configuration' : open(net, url);
+}
