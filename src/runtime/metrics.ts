@@ -1,3 +1,5 @@
+import type { InformerStats } from '../kube/informer.ts';
+import { resourceName } from '../kube/resource.ts';
 import type { RequestInfo } from '../kube/sender.ts';
 
 /**
@@ -79,3 +81,29 @@ export const noMetrics: Metrics = {
   event: nothing,
   gauge: nothing,
 };
+
+/** What the caches hold and how well they hear. */
+export function exportInformers(
+  metrics: Metrics,
+  informers: () => readonly { resource: { group: string; plural: string }; stats: InformerStats }[],
+): void {
+  const samples = (read: (stats: InformerStats) => Readonly<Record<string, number>>, label?: string) => () =>
+    informers().flatMap(({ resource, stats }) =>
+      Object.entries(read(stats)).map(([name, value]) => ({
+        labels: { resource: resourceName(resource), ...(label === undefined ? {} : { [label]: name }) },
+        value,
+      })),
+    );
+  metrics.gauge(
+    'informer_objects',
+    samples(stats => ({ objects: stats.objects })),
+  );
+  metrics.gauge(
+    'informer_failures',
+    samples(stats => ({ failures: stats.failures })),
+  );
+  metrics.gauge(
+    'watch_restarts',
+    samples(stats => stats.reconnects, 'cause'),
+  );
+}
