@@ -103,13 +103,12 @@ function dictionary(value: string): ValueProblem | undefined {
   const pieces = text.split(',');
   const keys = new Set<string>();
   for (let at = 0; at < pieces.length; at++) {
-    let pair = pieces[at] ?? '';
-    while (!pair.includes(':')) {
+    const start = at;
+    while (!pieces[at]?.includes(':')) {
       at++;
       if (at === pieces.length) return type("is not a list of NAME:VALUE pairs separated by ','");
-      // Only the name counts here, so the pieces before the one with the ':' need not be copied again and again.
-      pair = (pieces[at] ?? '').includes(':') ? `${pair},${pieces[at]}` : pair;
     }
+    const pair = pieces.slice(start, at + 1).join(',');
     const key = strip(pair.slice(0, pair.indexOf(':')));
     if (key === '') return type('has a pair without a name');
     if (keys.has(key)) return type('names the same key twice');

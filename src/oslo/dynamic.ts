@@ -83,7 +83,7 @@ export function outline(document: Document): Outline {
   };
   for (const { section, key, value } of assignments(document)) {
     add(keysOf, section, key);
-    if (naming.has(key)) for (const item of value.split(',')) add(named, key, strip(item));
+    if (naming.has(key)) for (const item of value.split(',')) add(named, key, item.split(':').map(strip).join(':'));
   }
   return { keysOf, named };
 }

@@ -99,7 +99,7 @@ function byTable(document: Document, schema: Schema, context: LintContext): Find
       : place !== 'anything' && place?.options.get(key);
     if (option) found.push(...aboutValue(item, option, name => allowed(name), schema));
     else if (place !== undefined && place !== 'anything') found.push(unknownOption(item, place.options, schema, near));
-    if (option && option.dep !== undefined && option.dep !== false) found.push(deprecated(item, option));
+    if (option && option.dep !== undefined && option.dep !== false) found.push(deprecated(item, option, schema));
     if (place === undefined && !renamed && !reported.has(section)) {
       reported.add(section);
       found.push(unknownSection(section, heads.get(section) ?? item.line, schema, near));
@@ -116,10 +116,14 @@ function renameFinding(item: Assignment, now: string): Finding {
   return { ...place(item), severity: 'warning', code: 'renamed', message, suggestion: now };
 }
 
-function deprecated(item: Assignment, option: Option): Finding {
+function deprecated(item: Assignment, option: Option, schema: Schema): Finding {
   const since = typeof option.dep === 'string' ? ` since ${option.dep}` : '';
-  const message = `${item.key} is deprecated for removal${since}: a later release will ignore it`;
-  return { ...place(item), severity: 'warning', code: 'deprecated', message };
+  const next = schema.successor(option.section, option.name);
+  const suggestion = next && `[${next.section}] ${next.key}`;
+  const instead = suggestion ? `; use ${suggestion}` : '';
+  const message = `${item.key} is deprecated for removal${since}: a later release will ignore it${instead}`;
+  const common = { ...place(item), severity: 'warning', code: 'deprecated', message } as const;
+  return suggestion ? { ...common, suggestion } : common;
 }
 
 type Near = (word: string, words: Iterable<string>) => string | undefined;

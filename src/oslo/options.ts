@@ -50,6 +50,8 @@ export interface Schema {
   option(section: string, key: string): Option | undefined;
   /** The current name of a deprecated one. A name that is still an option of its own was not renamed. */
   renamed(section: string, key: string): Name | undefined;
+  /** What took the place of an option, also if it still exists. */
+  successor(section: string, key: string): Name | undefined;
   multi(section: string, key: string): boolean;
 }
 
@@ -141,13 +143,15 @@ export function unpack(table: PackedTable, files: readonly string[]): Schema {
     }
   }
   const option = (section: string, key: string) => groups.get(groupId(section))?.get(key);
+  const successor = (section: string, key: string) => renames.get(`${groupId(section)}/${key}`);
   return {
     release: table.release,
     files,
     sections: names,
     section: name => groups.get(groupId(name)),
     option,
-    renamed: (section, key) => (option(section, key) ? undefined : renames.get(`${groupId(section)}/${key}`)),
+    renamed: (section, key) => (option(section, key) ? undefined : successor(section, key)),
+    successor,
     multi: (section, key) => option(section, key)?.t === 'multi' || alsoMulti.has(key),
   };
 }

@@ -78,7 +78,7 @@ function follow(
     const text = lookup.option(place.section, place.key);
     if (text === undefined) continue;
     if (depth === 0 || budget.left-- <= 0) {
-      return { error: { name: written, message: `$${written} leads to itself`, final: true } };
+      return { error: { name: written, message: `$${written} leads to itself, or to too many others`, final: true } };
     }
     const inner = expand(text, place.section, lookup, depth - 1, budget);
     if ('ok' in inner || inner.error.final) return inner;

@@ -1,14 +1,15 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { problemOf } from '../../src/oslo/check.ts';
 import { layered } from '../../src/oslo/layers.ts';
-import type { Shape } from '../../src/oslo/options.ts';
-import { parse, values } from '../../src/oslo/parse.ts';
+import { lint } from '../../src/oslo/lint.ts';
+import { type PackedTable, releases, type Shape, schemaOf } from '../../src/oslo/options.ts';
+import { assignments, parse, values } from '../../src/oslo/parse.ts';
 import { substitute } from '../../src/oslo/substitute.ts';
 import { ours } from './oslo/compare.ts';
 import { file, goodFile } from './oslo/generate.ts';
-import { ask, type ParseAnswer, prepare, type Registered, recordedPath, version } from './oslo/oracle.ts';
+import { ask, type Case, type ParseAnswer, prepare, type Registered, recordedPath, version } from './oslo/oracle.ts';
 
 /** Printed by every run, so that a failure can be run again: OSLO_SEED=... */
 const seed = Number(process.env.OSLO_SEED ?? Date.now() % 1_000_000);
@@ -278,7 +279,109 @@ describe(`the real oslo.config ${version} (seed ${seed})`, () => {
       expect({ files, got }).toEqual({ files, got: answers[index]?.values });
     }
   }, 300_000);
+  it.each(releases)(
+    'oslo-config-validator with the tables of %s finds the unknown names that lint finds',
+    release => {
+      const services = ['nova', 'keystone', 'placement', 'heat', 'l3_agent'];
+      const cases: Case[] = services.map(name => ({ kind: 'data', name, data: generatorData(release, name) }));
+      const texts = services.flatMap(name =>
+        sample(snippet(release, name), 200 / services.length).map(text => ({ name, text })),
+      );
+      const answers = ask<{ unknown?: [string, string][] }>([
+        ...cases,
+        ...texts.map(each => ({ kind: 'validate' as const, ...each })),
+      ]).slice(cases.length);
+      let unknown = 0;
+      for (const [index, { name, text }] of texts.entries()) {
+        const theirs = (answers[index]?.unknown ?? []).map(([section, key]) => `${section}/${key}`);
+        unknown += theirs.length;
+        expect({ text, found: unknownNames(text, name, release) }).toEqual({
+          text,
+          found: [...new Set(theirs)].sort(),
+        });
+      }
+      console.log(`${release}: ${texts.length} snippets, ${unknown} unknown names, none missed, none too many`);
+      expect(unknown).toBeGreaterThan(100);
+    },
+    300_000,
+  );
+
+  it.each(releases)(
+    'lint finds wrong values that the validator passes, with the tables of %s',
+    release => {
+      const wrong: Record<string, string> = { bool: 'perhaps', int: 'seven', float: '1,5', port: '65536' };
+      const service = 'nova';
+      const schema = schemaOf(service, release);
+      const options = (schema?.sections ?? []).flatMap(section => [...(schema?.section(section)?.values() ?? [])]);
+      const planted = options.filter(option => option.choices || option.t in wrong);
+      const texts = planted.map(
+        ({ section, name, t, choices }) => `[${section}]\n${name} = ${choices ? '~' : wrong[t]}\n`,
+      );
+      const answers = ask<{ unknown?: string[][] }>([
+        { kind: 'data', name: service, data: generatorData(release, service) },
+        ...texts.map(text => ({ kind: 'validate' as const, text, name: service })),
+      ]).slice(1);
+      const passed = answers.filter(answer => answer.unknown?.length === 0).length;
+      const missed = texts.filter(
+        text => !lint(text, { service, release }).some(({ code }) => ['type', 'range', 'choice'].includes(code)),
+      );
+      console.log(
+        `${release}: ${texts.length} wrong values planted, the validator passes ${passed}, lint ${missed.length}`,
+      );
+      expect(missed).toEqual([]);
+      expect(texts.length).toBeGreaterThan(300);
+    },
+    300_000,
+  );
 });
+
+const packedTable = (release: string): PackedTable =>
+  JSON.parse(readFileSync(new URL(`../../src/oslo/options/${release}.json`, import.meta.url), 'utf8'));
+
+/** Our table in the form that oslo-config-generator prints, made from the file and not from the code under test. */
+function generatorData(release: string, file: string): object {
+  const { groups, renamed } = packedTable(release).files[file] ?? { groups: {}, renamed: {} };
+  const names = (text: string) => text.split(' ').map(pair => ({ name: pair.split('=')[0], dest: pair.split('=')[0] }));
+  const options = Object.entries(groups).map(([group, text]) => [group, { opts: names(text) }]);
+  const old = Object.entries(renamed).map(([group, text]) => [group, names(text)]);
+  return { options: Object.fromEntries(options), deprecated_options: Object.fromEntries(old) };
+}
+
+/** Known options, the same with a typing mistake, in a wrong section, and old names. */
+function snippet(release: string, file: string): fc.Arbitrary<string> {
+  const { groups, renamed } = packedTable(release).files[file] ?? { groups: {}, renamed: {} };
+  // Sections where we know more than the sample file: keystoneauth plug-ins.
+  const sections = Object.keys(groups).filter(
+    name => !/auth_type|auth_url/.test(groups[name] ?? '') && name !== 'oslo_limit',
+  );
+  const names = (text: string | undefined) => (text?.split(' ') ?? []).map(pair => pair.split('=')[0] ?? '');
+  const line = fc.constantFrom(...sections).chain(section =>
+    fc
+      .tuple(
+        fc.constantFrom(...names(groups[section]), ...names(renamed[section])),
+        fc.nat(9),
+        fc.constantFrom(...sections),
+      )
+      .map(([name, mistake, other]) => {
+        if (mistake === 0) return `[${section}]\n${name}x = 1\n`;
+        if (mistake === 1) return `[${other}]\n${name} = 1\n`;
+        if (mistake === 2) return `[${section}x]\n${name} = 1\n`;
+        if (mistake === 3) return `[${section}]\n${name.replaceAll('_', '-')} = 1\n`;
+        return `[${section}]\n${name} = 1\n`;
+      }),
+  );
+  return fc.array(line, { minLength: 1, maxLength: 8 }).map(lines => lines.join(''));
+}
+
+function unknownNames(text: string, service: string, release: string): string[] {
+  const findings = lint(text, { service, release });
+  const parsed = parse(text);
+  if ('error' in parsed) throw new Error('the generated file must parse');
+  const sections = new Set(findings.filter(each => each.code === 'unknown-section').map(each => each.section));
+  const inside = assignments(parsed.ok).filter(each => sections.has(each.section));
+  const options = findings.filter(each => each.code === 'unknown-option');
+  return [...new Set([...inside, ...options].map(each => `${each.section}/${each.key}`))].sort();
+}
 
 /** Where the tables know too little for oslo's verdict we say nothing; never the other way round. */
 function looser(shape: Shape, value: string, accepted: boolean): boolean {
