@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Dispatcher, Pool } from 'undici';
 import {
   NoAnswer,
@@ -149,6 +150,8 @@ function deadline(ms: number, outer: AbortSignal | undefined) {
   const controller = new AbortController();
   const follow = () => controller.abort(outer?.reason);
   const timer = setTimeout(() => controller.abort(new Error(`no answer within ${ms / 1000} s`)), ms);
+  // A pass makes many calls at once under one signal; Node warns of a leak from the eleventh listener on.
+  if (outer) setMaxListeners(0, outer);
   if (outer?.aborted) follow();
   else outer?.addEventListener('abort', follow, { once: true });
   return {
