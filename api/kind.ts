@@ -92,8 +92,11 @@ export interface Definition<Shape extends z.ZodRawShape, StatusShape extends z.Z
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly description: string;
-  /** Its name becomes part of Service, pod and database names, so it must be short and start with a letter. */
-  readonly namesServices?: boolean;
+  /**
+   * Longest name. It becomes part of Service, pod and database names, so it must be short and start with a letter;
+   * `none` for kinds whose objects are named after hosts and runs.
+   */
+  readonly nameLimit?: number | 'none';
   /** Columns between NAME and READY. */
   readonly columns?: readonly Column[];
   readonly spec: () => Shape;
@@ -128,11 +131,14 @@ const READY_COLUMNS: readonly Column[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Time since creation' },
 ];
 
-/** 40 of the 63 characters of a label: `<nova>-<cell>-novncproxy-<hash>` has to fit as well. */
-const SERVICE_NAME = rule(
-  "self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-  'the name becomes part of Service names: at most 40 lower case letters, digits and dashes, a letter first',
-);
+/** A third of the 63 characters of a label is left for `-api`, `-db-sync-<hash>` and the ordinal of a pod. */
+const DEFAULT_NAME_LIMIT = 40;
+
+const nameRule = (limit: number): ValidationRule =>
+  rule(
+    `self.metadata.name.size() <= ${limit} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,
+    `the name becomes part of Service names: at most ${limit} lower case letters, digits and dashes, a letter first`,
+  );
 
 export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawShape = Record<never, never>>(
   definition: Definition<Shape, StatusShape>,
@@ -156,7 +162,7 @@ export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawSh
     shortNames: definition.shortNames,
     columns: [...(definition.columns ?? []), ...READY_COLUMNS],
     description: definition.description,
-    nameRules: (definition.namesServices ?? true) ? [SERVICE_NAME] : [],
+    nameRules: definition.nameLimit === 'none' ? [] : [nameRule(definition.nameLimit ?? DEFAULT_NAME_LIMIT)],
     get specSchema() {
       spec ??= withRules(z.strictObject(definition.spec()), definition.rules ?? []) as unknown as z.ZodType<
         Spec,

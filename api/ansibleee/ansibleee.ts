@@ -9,7 +9,7 @@ export const OpenStackAnsibleEE = kind({
   kind: 'OpenStackAnsibleEE',
   plural: 'openstackansibleees',
   shortNames: ['osaee'],
-  namesServices: false,
+  nameLimit: 'none',
   description: 'One run of one playbook or role over one inventory. Becomes a Job.',
   columns: [{ name: 'Playbook', type: 'string', jsonPath: '.spec.playbook', description: 'What it runs' }],
   spec: () => ({

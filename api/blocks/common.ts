@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { flag, group, int, list, listMap, map, objectName, oneOf, text } from '../schema/helpers.ts';
 
-export const RELEASES = ['2025.1', '2025.2', '2026.1'] as const;
+const RELEASES = ['2025.1', '2025.2', '2026.1'] as const;
 export type Release = (typeof RELEASES)[number];
 
 const ACTIONS = ['rotate', 'restart', 'resync', 'discover-hosts', 'backup'] as const;

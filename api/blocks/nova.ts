@@ -3,8 +3,18 @@ import { cel, flag, group, int, map, objectName, oneOf } from '../schema/helpers
 import { expose } from './common.ts';
 import { customServiceConfig, template } from './pod.ts';
 
-/** Names become parts of object, database and vhost names. */
-const CELL_NAME = "self.all(k, k.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(k) <= 20)";
+/*
+ * `<nova>-<cell>-conductor-db-sync-<hash>` is the longest name that has to fit into the 63 characters of a label:
+ * 16 + 1 + 16 + 10 + 17 = 60. `<nova>-<cell>-<compute>` is the longest name of an object below Nova: 48.
+ */
+export const NOVA_NAME_LIMIT = 16;
+export const NOVA_CHILD_NAME_LIMIT = 50;
+const CELL_NAME_LIMIT = 16;
+const COMPUTE_NAME_LIMIT = 14;
+
+const keys = (limit: number) => `self.all(k, k.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(k) <= ${limit})`;
+const keysMessage = (what: string, limit: number) =>
+  `${what} names are lower case letters, digits and dashes, at most ${limit}`;
 
 export const COMPUTE_DRIVERS = ['libvirt', 'ironic', 'fake'] as const;
 
@@ -18,7 +28,7 @@ export const computeShape = () => ({
 
 const optionalService = (what: string) => ({ enabled: flag(`Whether to run ${what}.`).optional() });
 
-export const computeTemplates = () =>
+const computeTemplates = () =>
   cel(
     map(
       z
@@ -34,8 +44,8 @@ export const computeTemplates = () =>
       'Computes in pods, by name.',
       16,
     ),
-    CELL_NAME,
-    'names are lower case letters, digits and dashes, at most 20',
+    keys(COMPUTE_NAME_LIMIT),
+    keysMessage('compute', COMPUTE_NAME_LIMIT),
   );
 
 /** What a cell runs, in the Nova tree and in NovaCell itself. */
@@ -70,8 +80,8 @@ export const cellTemplates = () =>
       'Cells by name. cell0 holds what never reached a host and runs the super conductor. Absent: cell0, and cell1 with a libvirt compute on nodes labelled openstack.k8s.io/compute.',
       32,
     ),
-    CELL_NAME,
-    'cell names are lower case letters, digits and dashes, at most 20',
+    keys(CELL_NAME_LIMIT),
+    keysMessage('cell', CELL_NAME_LIMIT),
   );
 
 /** Nova's top-level processes. */

@@ -9,7 +9,7 @@ export const OpenStackDataPlaneDeployment = kind({
   kind: 'OpenStackDataPlaneDeployment',
   plural: 'openstackdataplanedeployments',
   shortNames: ['osdpd'],
-  namesServices: false,
+  nameLimit: 'none',
   description: 'One run of the services of some node sets, kept as a record. To run again, create another.',
   columns: [{ name: 'NodeSets', type: 'string', jsonPath: '.spec.nodeSets', description: 'What it runs on' }],
   spec: () => ({

@@ -9,7 +9,7 @@ export const OpenStackDataPlaneNode = kind({
   kind: 'OpenStackDataPlaneNode',
   plural: 'openstackdataplanenodes',
   shortNames: ['osdpnode'],
-  namesServices: false,
+  nameLimit: 'none',
   description:
     'One host outside the cluster. Annotation nova.openstack.org/cell overrides that of its role; it stays as it is once set.',
   columns: [

@@ -10,7 +10,7 @@ export const OpenStackDataPlaneNodeSet = kind({
   kind: 'OpenStackDataPlaneNodeSet',
   plural: 'openstackdataplanenodesets',
   shortNames: ['osdpns'],
-  namesServices: false,
+  nameLimit: 'none',
   description: 'Hosts that get the same services in the same order. An OpenStackDataPlaneDeployment runs them.',
   spec: () => ({
     services: list(

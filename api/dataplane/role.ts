@@ -10,7 +10,7 @@ export const OpenStackDataPlaneRole = kind({
   kind: 'OpenStackDataPlaneRole',
   plural: 'openstackdataplaneroles',
   shortNames: ['osdprole'],
-  namesServices: false,
+  nameLimit: 'none',
   description:
     'What a set of hosts has in common. Annotation nova.openstack.org/cell makes them compute hosts of that NovaCell; it stays as it is once set.',
   columns: [

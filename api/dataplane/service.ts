@@ -7,7 +7,7 @@ export const OpenStackDataPlaneService = kind({
   kind: 'OpenStackDataPlaneService',
   plural: 'openstackdataplaneservices',
   shortNames: ['osdpsvc'],
-  namesServices: false,
+  nameLimit: 'none',
   description:
     'One Ansible playbook or role and the Secrets and ConfigMaps it needs. Those that come with the operator cannot be edited: copy one under a new name.',
   columns: [{ name: 'Playbook', type: 'string', jsonPath: '.spec.playbook', description: 'What it runs' }],

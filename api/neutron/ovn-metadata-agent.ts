@@ -9,7 +9,7 @@ export const OVNMetadataAgent = kind({
   kind: 'OVNMetadataAgent',
   plural: 'ovnmetadataagents',
   shortNames: ['osovnmeta'],
-  namesServices: false,
+  nameLimit: 'none',
   description:
     'The metadata agent on a host outside the cluster. Made by the operator for every OpenStackDataPlaneNode with a cell annotation; customServiceConfig is always yours.',
   columns: [hostColumn(), deployColumn()],

@@ -1,6 +1,7 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { publicEndpoint } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
+import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { novaProcess, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -10,6 +11,7 @@ export const NovaAPI = kind({
   kind: 'NovaAPI',
   plural: 'novaapis',
   shortNames: ['osnovaapi'],
+  nameLimit: NOVA_CHILD_NAME_LIMIT,
   description: 'nova-api alone, from hand-made Secrets.',
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({

@@ -1,7 +1,7 @@
 import { releaseColumn } from '../blocks/columns.ts';
 import { actions, images, podProfile, release, tls } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
-import { cellServices, computeShape } from '../blocks/nova.ts';
+import { cellServices, computeShape, NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, region } from '../blocks/nova-process.ts';
 import { customServiceConfig } from '../blocks/pod.ts';
 import { nova } from '../groups.ts';
@@ -13,6 +13,7 @@ export const NovaCell = kind({
   kind: 'NovaCell',
   plural: 'novacells',
   shortNames: ['oscell'],
+  nameLimit: NOVA_CHILD_NAME_LIMIT,
   description:
     'One cell of Nova: its conductor, console proxy, optional metadata service and computes, and the config Secret for hosts outside the cluster.',
   columns: [

@@ -1,6 +1,6 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { secretLinks } from '../blocks/links.ts';
-import { COMPUTE_DRIVERS, computeShape } from '../blocks/nova.ts';
+import { COMPUTE_DRIVERS, computeShape, NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -11,6 +11,7 @@ export const NovaCompute = kind({
   kind: 'NovaCompute',
   plural: 'novacomputes',
   shortNames: ['osnovacompute'],
+  nameLimit: NOVA_CHILD_NAME_LIMIT,
   description:
     'nova-compute in pods: libvirt on labelled nodes of the cluster, ironic for bare metal, fake for tests. For hosts outside the cluster see NovaExternalCompute.',
   columns: [

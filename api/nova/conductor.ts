@@ -1,5 +1,6 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { secretLinks } from '../blocks/links.ts';
+import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -9,6 +10,7 @@ export const NovaConductor = kind({
   kind: 'NovaConductor',
   plural: 'novaconductors',
   shortNames: ['osnovacond'],
+  nameLimit: NOVA_CHILD_NAME_LIMIT,
   description: 'nova-conductor of one cell alone, from hand-made Secrets. Runs the schema sync of the cell database.',
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({

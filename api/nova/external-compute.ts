@@ -10,7 +10,7 @@ export const NovaExternalCompute = kind({
   kind: 'NovaExternalCompute',
   plural: 'novaexternalcomputes',
   shortNames: ['osnovaext'],
-  namesServices: false,
+  nameLimit: 'none',
   description:
     'nova-compute with libvirt on a host outside the cluster. Made by the operator for every OpenStackDataPlaneNode with a cell annotation; customServiceConfig is always yours.',
   columns: [

@@ -1,6 +1,7 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { expose } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
+import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -10,6 +11,7 @@ export const NovaMetadata = kind({
   kind: 'NovaMetadata',
   plural: 'novametadatas',
   shortNames: ['osnovameta'],
+  nameLimit: NOVA_CHILD_NAME_LIMIT,
   description: 'nova-metadata alone, for all cells or for one, from hand-made Secrets.',
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({

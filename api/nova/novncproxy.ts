@@ -1,6 +1,7 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { expose, publicEndpoint } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
+import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -10,6 +11,7 @@ export const NovaNoVNCProxy = kind({
   kind: 'NovaNoVNCProxy',
   plural: 'novanovncproxies',
   shortNames: ['osnovanovnc'],
+  nameLimit: NOVA_CHILD_NAME_LIMIT,
   description: 'The console proxy of one cell alone, from hand-made Secrets.',
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({

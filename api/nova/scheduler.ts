@@ -1,5 +1,6 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { secretLinks } from '../blocks/links.ts';
+import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { novaProcess, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -10,6 +11,7 @@ export const NovaScheduler = kind({
   kind: 'NovaScheduler',
   plural: 'novaschedulers',
   shortNames: ['osnovasched'],
+  nameLimit: NOVA_CHILD_NAME_LIMIT,
   description: 'nova-scheduler alone, from hand-made Secrets.',
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({

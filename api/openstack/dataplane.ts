@@ -6,12 +6,14 @@ import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
 import { flag, group, int, intOrString, list, objectName, text } from '../schema/helpers.ts';
 
+const COUNT_OR_PERCENT = /^[0-9]+%?$/;
+
 export const OpenStackDataPlane = kind({
   in: openstack,
   kind: 'OpenStackDataPlane',
   plural: 'openstackdataplanes',
   shortNames: ['osdp'],
-  namesServices: false,
+  nameLimit: 'none',
   description:
     'Hosts outside the cluster as a whole: notices changes, rolls them out in waves within a budget, first to a few, and reports per host.',
   columns: [
@@ -34,8 +36,14 @@ export const OpenStackDataPlane = kind({
     strategy: group(
       {
         canaries: int(0, 100, 'Hosts to change first, alone.').default(1),
-        maxUnavailable: intOrString('Hosts changed at the same time: a number or a percentage.').default(1),
-        maxFailed: intOrString('Failed hosts after which the roll-out stops: a number or a percentage.').default(1),
+        maxUnavailable: intOrString(
+          COUNT_OR_PERCENT,
+          'Hosts changed at the same time: a number or a percentage.',
+        ).default(1),
+        maxFailed: intOrString(
+          COUNT_OR_PERCENT,
+          'Failed hosts after which the roll-out stops: a number or a percentage.',
+        ).default(1),
         drain: flag('true moves guests away before a host is touched in a way that could disturb them.').default(true),
       },
       'How changes reach hosts.',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { housekeeping } from '../blocks/common.ts';
 import { messageBus } from '../blocks/links.ts';
-import { cellTemplates, computeShape, topServices } from '../blocks/nova.ts';
+import { cellTemplates, computeShape, NOVA_NAME_LIMIT, topServices } from '../blocks/nova.ts';
 import { apiService } from '../blocks/service.ts';
 import { MAX_INT, summaryLine } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
@@ -20,6 +20,7 @@ export const Nova = kind({
   kind: 'Nova',
   plural: 'novas',
   shortNames: ['osnv'],
+  nameLimit: NOVA_NAME_LIMIT,
   description:
     'The compute service, with cells: registers databases, bus users and the service user, and makes NovaAPI, NovaScheduler, NovaMetadata and one NovaCell per cell out of them.',
   columns: [replicasColumn(), releaseColumn()],

@@ -81,10 +81,11 @@ export const size = (description: string) =>
     .regex(/^[0-9]+(\.[0-9]+)?([KMGTPE]i?)?$/)
     .describe(description);
 
-export const intOrString = (description: string) =>
+/** A count, or text of a given form, e.g. a percentage. */
+export const intOrString = (pattern: RegExp, description: string) =>
   z
-    .union([z.int(), z.string().max(64)])
-    .meta({ 'x-kubernetes-int-or-string': true })
+    .union([z.int(), z.string().max(64).regex(pattern)])
+    .meta({ 'x-kubernetes-int-or-string': true, pattern: pattern.source })
     .describe(description);
 
 /** An object whose fields are somebody else's API: kept as it is, checked by whoever reads it. */
@@ -104,14 +105,6 @@ export const map = <V extends z.ZodType>(value: V, description: string, maxPrope
 /** A list that is replaced as a whole; stated, because silence means the same and hides the decision. */
 export const list = <T extends z.ZodType>(item: T, description: string, maxItems = 64) =>
   z.array(item).max(maxItems).meta({ 'x-kubernetes-list-type': 'atomic' }).describe(description);
-
-export const set = <T extends z.ZodType<string | number>>(item: T, description: string, maxItems = 64) =>
-  z
-    .array(item)
-    .max(maxItems)
-    .refine(values => new Set(values).size === values.length, 'has an entry twice')
-    .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe(description);
 
 /** A list merged by key, so that two managers may own different entries. The keys must be required in the item. */
 export function listMap<T extends z.ZodType<Record<string, unknown>>>(

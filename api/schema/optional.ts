@@ -15,7 +15,7 @@ function keepMeta<T extends AnySchema>(from: AnySchema, to: T): T {
  * A control plane may only pass on what its own user wrote (engine rule 4), so the API server must not write
  * anything into its sections.
  */
-export function withoutDefaults(schema: AnySchema): AnySchema {
+function withoutDefaults(schema: AnySchema): AnySchema {
   const { def } = schema._zod as z.core.$ZodTypes['_zod'];
   switch (def.type) {
     case 'default':

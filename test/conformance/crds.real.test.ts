@@ -180,6 +180,13 @@ describe('bad input on a real kube-apiserver', () => {
       422,
       /contradicts networkBackend/,
     ],
+    [
+      'a percentage that is none',
+      make('OpenStackDataPlane', 'a', { strategy: { maxUnavailable: 'half' } }),
+      422,
+      /maxUnavailable/,
+    ],
+    ['a Nova whose children would not fit', make('Nova', 'a-nova-with-a-long-name'), 422, /at most 16/],
     ['Ceph outside and inside at once', make('CephStorage', 'a', { external: {}, rook: {} }), 422, /at most one of/],
     ['a name that no Service can have', make('Keystone', '1-keystone'), 422, /name becomes part of Service names/],
     ['a cron line that is none', make('Keystone', 'a', { fernetRotation: { schedule: 'daily' } }), 422, /schedule/],
