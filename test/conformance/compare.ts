@@ -1,0 +1,80 @@
+import type { Response, WatchEvent } from '../../src/kube/transport.ts';
+
+/** What two servers may answer differently: identities, versions, times and addresses. The rest must be equal. */
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+export function normaliseResponse(response: Response): unknown {
+  const warning = response.headers.warning;
+  return {
+    status: response.status,
+    ...(warning === undefined ? {} : { warning: warning.split(/, (?=299 )/).sort() }),
+    body: normalise(response.body, []),
+  };
+}
+
+export const normaliseEvents = (events: readonly WatchEvent[]): unknown =>
+  events.map(e => ({ type: e.type, object: normalise(e.object, []) }));
+
+function normalise(value: unknown, path: readonly string[]): unknown {
+  const key = path.at(-1) ?? '';
+  if (typeof value === 'string') return text(value, key);
+  if (typeof value === 'number') return key === 'nodePort' ? '<port>' : value;
+  if (Array.isArray(value)) {
+    const list = value.map(item => normalise(item, path));
+    // Go iterates maps at random, and managers of the same second are in no order that matters.
+    return key === 'causes' || key === 'managedFields'
+      ? list.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+      : list;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const object = value as Record<string, unknown>;
+  const generated = typeof object.generateName === 'string' && typeof object.name === 'string';
+  return Object.fromEntries(
+    Object.keys(object)
+      .sort()
+      .map(k => [
+        k,
+        generated && k === 'name' ? `${object.generateName}<generated>` : normalise(object[k], [...path, k]),
+      ]),
+  );
+}
+
+function text(value: string, key: string): string {
+  if (key === 'resourceVersion' && /^\d+$/.test(value)) return value === '0' ? value : '<version>';
+  if (key === 'continue') return '<continue>';
+  if (TIME.test(value)) return '<time>';
+  if ((key === 'clusterIP' || key === 'clusterIPs') && /^10\./.test(value)) return '<address>';
+  const known = value
+    .replace(UUID, '<uid>')
+    .replace(/(resource version: )\d+( \(\d+\))?/g, '$1<version>')
+    .replace(/(ResourceVersion in (record|the precondition) \()\d+/g, '$1<version>')
+    .replace(/current: \d+/g, 'current: <version>')
+    .replace(/10\.96\.\d+\.\d+|10\.1\d\d\.\d+\.\d+/g, '<address>')
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>');
+  return key === 'message' ? sortInvalid(known) : known;
+}
+
+/** `X is invalid: [a, b]` lists its errors in the order of a Go map. */
+function sortInvalid(message: string): string {
+  const found = /^(.* is invalid: )\[(.*)\]$/s.exec(message);
+  if (!found) return message;
+  return `${found[1]}[${found[2]!.split(', ').sort().join(', ')}]`;
+}
+
+/** Paths at which two normalised values differ, with both values. */
+export function differences(real: unknown, store: unknown, path = ''): string[] {
+  if (JSON.stringify(real) === JSON.stringify(store)) return [];
+  const both = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null;
+  if (!both(real) || !both(store) || Array.isArray(real) !== Array.isArray(store)) {
+    return [`${path || '.'}: real ${show(real)}, store ${show(store)}`];
+  }
+  const keys = [...new Set([...Object.keys(real), ...Object.keys(store)])];
+  return keys.flatMap(k => differences(real[k], store[k], `${path}.${k}`));
+}
+
+const show = (value: unknown): string => {
+  const json = JSON.stringify(value) ?? 'absent';
+  return json.length > 600 ? `${json.slice(0, 600)}...` : json;
+};
