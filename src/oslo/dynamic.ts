@@ -151,8 +151,9 @@ function glanceSection(
   const type = Object.keys(stores).find(each => enabled.has(`${section}:${each}`));
   if (type !== undefined) return stored(type);
   // The list may stand in another layer: a section of nothing but store options is a store.
-  const any = union(schema, [...Object.values(stores), 'glance_store']);
-  return own.size > 0 && [...own].every(key => any.has(key)) ? any : undefined;
+  const sections = [...Object.values(stores), 'glance_store'];
+  const isStore = [...own].every(key => sections.some(name => schema.option(name, key)));
+  return own.size > 0 && isStore ? union(schema, sections) : undefined;
 }
 
 function union(schema: Schema, sections: readonly string[]): ReadonlyMap<string, Option> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Finding, type LintContext, lint } from './lint.ts';
-import { releases } from './options.ts';
+import { releases, schemaOf } from './options.ts';
 
 const nova: LintContext = { service: 'nova', release: '2026.1' };
 const short = ({ severity, code, line, column, suggestion }: Finding) =>
@@ -135,5 +135,19 @@ describe('lint', () => {
     expect(lint(sections, { service: 'controlplane', release: '2026.1' })).toHaveLength(20_000);
     const keys = Array.from({ length: 20_000 }, (_, index) => `unknown_${index} = v\n`).join('');
     expect(lint(`[DEFAULT]\n${keys}`, nova)).toHaveLength(20_000);
+  });
+});
+
+describe('the defaults of the tables', () => {
+  it.each(releases)('pass the linter in %s, so it cries wolf for no default of any service', release => {
+    for (const service of ['cinder', 'glance', 'heat', 'keystone', 'neutron', 'nova', 'placement']) {
+      const schema = schemaOf(service, release);
+      const options = (schema?.sections ?? []).flatMap(section => [...(schema?.section(section)?.values() ?? [])]);
+      const scalars = options.filter(({ d }) => ['string', 'number', 'boolean'].includes(typeof d));
+      expect(scalars.length).toBeGreaterThan(50);
+      const text = scalars.map(({ section, name, d }) => `[${section}]\n${name} = ${d}\n`).join('');
+      const errors = lint(text, { service, release, from: 'generated' }).filter(each => each.severity === 'error');
+      expect({ service, errors }).toEqual({ service, errors: [] });
+    }
   });
 });

@@ -88,7 +88,7 @@ function byTable(document: Document, schema: Schema, context: LintContext): Find
   }
   // Each suggestion looks at every name there is; after this many mistakes the text is no typing mistake.
   let suggestions = 50;
-  const near = (word: string, words: Iterable<string>) => (suggestions-- > 0 ? nearest(word, words) : undefined);
+  const guess: Guess = make => (suggestions-- > 0 ? make() : undefined);
   for (const item of assignments(document)) {
     const { section, key } = item;
     const place = allowed(section);
@@ -98,11 +98,11 @@ function byTable(document: Document, schema: Schema, context: LintContext): Find
       ? schema.option(renamed.section, renamed.key)
       : place !== 'anything' && place?.options.get(key);
     if (option) found.push(...aboutValue(item, option, name => allowed(name), schema));
-    else if (place !== undefined && place !== 'anything') found.push(unknownOption(item, place.options, schema, near));
+    else if (place !== undefined && place !== 'anything') found.push(unknownOption(item, place.options, schema, guess));
     if (option && option.dep !== undefined && option.dep !== false) found.push(deprecated(item, option, schema));
     if (place === undefined && !renamed && !reported.has(section)) {
       reported.add(section);
-      found.push(unknownSection(section, heads.get(section) ?? item.line, schema, near));
+      found.push(unknownSection(section, heads.get(section) ?? item.line, schema, guess));
     }
     found.push(...aboutOwner(item, option || undefined, context));
   }
@@ -126,22 +126,24 @@ function deprecated(item: Assignment, option: Option, schema: Schema): Finding {
   return suggestion ? { ...common, suggestion } : common;
 }
 
-type Near = (word: string, words: Iterable<string>) => string | undefined;
+type Guess = (make: () => string | undefined) => string | undefined;
 
-function unknownSection(section: string, line: number, schema: Schema, near: Near): Finding {
-  const suggestion = near(section, schema.sections);
+function unknownSection(section: string, line: number, schema: Schema, guess: Guess): Finding {
+  const suggestion = guess(() => nearest(section, schema.sections));
   const meant = suggestion ? `; did you mean [${suggestion}]?` : '';
   const message = `[${section}] is no section that ${schema.files.join(', ')} reads in ${schema.release}${meant}`;
   const common = { severity: 'error', code: 'unknown-section', line, column: 1, section, message } as const;
   return suggestion ? { ...common, suggestion } : common;
 }
 
-function unknownOption(item: Assignment, options: ReadonlyMap<string, Option>, schema: Schema, near: Near): Finding {
+function unknownOption(item: Assignment, options: ReadonlyMap<string, Option>, schema: Schema, guess: Guess): Finding {
   const { section, key } = item;
-  const elsewhere = schema.sections.filter(name => groupId(name) !== groupId(section) && schema.option(name, key));
-  // The right word in the wrong section is likelier than a typing mistake, unless half the sections have that word.
-  const suggestion =
-    elsewhere.length > 0 && elsewhere.length <= 3 ? `[${elsewhere[0]}] ${key}` : near(key, options.keys());
+  const suggestion = guess(() => {
+    const elsewhere = schema.sections.filter(name => groupId(name) !== groupId(section) && schema.option(name, key));
+    // The right word in the wrong section is likelier than a typing mistake, unless half the sections have that word.
+    if (elsewhere.length > 0 && elsewhere.length <= 3) return `[${elsewhere[0]}] ${key}`;
+    return nearest(key, options.keys());
+  });
   const meant = suggestion ? `; did you mean ${suggestion}?` : '';
   const message = `[${section}] has no option ${key} in ${schema.release}, so it is ignored${meant}`;
   const common = { ...place(item), severity: 'error', code: 'unknown-option', message } as const;
