@@ -16,6 +16,8 @@ export interface ApiServer {
   readonly kubeconfig: (user: User) => string;
   /** Path of the audit log: one JSON line per request, level Metadata. */
   readonly auditLog: string;
+  /** Ends kube-apiserver and starts it again on the same port and data; etcd goes on. */
+  readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -75,7 +77,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     ...['--listen-peer-urls', `http://127.0.0.1:${peer}`, '--initial-advertise-peer-urls', `http://127.0.0.1:${peer}`],
     ...['--initial-cluster', `one=http://127.0.0.1:${peer}`],
   ]);
-  const apiserver = start('kube-apiserver', [
+  const serverArgs = [
     ...['--bind-address', '127.0.0.1', '--secure-port', String(port), '--cert-dir', join(dir, 'certs')],
     ...['--etcd-servers', `http://127.0.0.1:${client}`, '--service-cluster-ip-range', '10.96.0.0/12'],
     ...['--token-auth-file', tokens, '--authorization-mode', 'RBAC', '--endpoint-reconciler-type', 'none'],
@@ -85,7 +87,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     ...['--disable-admission-plugins', 'ServiceAccount'],
     ...['--audit-log-path', auditLog, '--audit-policy-file', file('audit.yaml', AUDIT_POLICY)],
     ...(options.flags ?? []),
-  ]);
+  ];
+  let apiserver = start('kube-apiserver', serverArgs);
   const stop = async () => {
     await apiserver.stop();
     await etcd.stop();
@@ -94,20 +97,28 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 
   const url = `https://127.0.0.1:${port}`;
   const certificate = join(dir, 'certs', 'apiserver.crt');
-  const deadline = Date.now() + 120_000;
-  for (;;) {
-    const dead = [etcd, apiserver].find(p => p.exited());
-    if (dead || Date.now() > deadline) {
-      const log = tail((dead ?? apiserver).log);
-      await stop();
-      throw new Error(`the API server ${dead ? 'ended' : 'was not ready'} in ${dir}:\n${log}`);
+  const untilReady = async () => {
+    const deadline = Date.now() + 120_000;
+    for (;;) {
+      const dead = [etcd, apiserver].find(p => p.exited());
+      if (dead || Date.now() > deadline) {
+        const log = tail((dead ?? apiserver).log);
+        await stop();
+        throw new Error(`the API server ${dead ? 'ended' : 'was not ready'} in ${dir}:\n${log}`);
+      }
+      if (existsSync(certificate) && (await ready(url, readFileSync(certificate, 'utf8'), token('admin')))) break;
+      await new Promise(resolve => setTimeout(resolve, 100));
     }
-    if (existsSync(certificate) && (await ready(url, readFileSync(certificate, 'utf8'), token('admin')))) break;
-    await new Promise(resolve => setTimeout(resolve, 100));
-  }
+  };
+  await untilReady();
+  const restart = async () => {
+    await apiserver.stop();
+    apiserver = start('kube-apiserver', serverArgs);
+    await untilReady();
+  };
   const ca = readFileSync(certificate, 'utf8');
   const kubeconfig = (user: User) => file(`${user}.kubeconfig`, kubeconfigOf(url, ca, token(user)));
-  return { url, ca, token, kubeconfig, auditLog, stop };
+  return { url, ca, token, kubeconfig, auditLog, restart, stop };
 }
 
 export function kubeconfigOf(url: string, ca: string, token: string): string {

@@ -343,6 +343,26 @@ describe('our client on a real kube-apiserver', { timeout: 120_000 }, () => {
     expect((await read.get(ConfigMap, at('r3')))?.metadata.name).toBe('r3');
   });
 
+  it('14, 21: after a restart of the server, whose history is gone, store and events still agree with it', async () => {
+    for (const name of ['s1', 's2']) await client.create(ConfigMap, labelled(name, 'restart'));
+    const informer = informerOn(connection, { selector: 'story=restart' });
+    const believed = new Set<string>();
+    informer.onChange({
+      added: object => void believed.add(object.metadata.uid!),
+      deleted: object => void believed.delete(object.metadata.uid!),
+    });
+    await informer.synced;
+    await server.restart();
+    const s1 = (await client.get(ConfigMap, at('s1')))!;
+    await client.delete(ConfigMap, at('s1'), { uid: s1.metadata.uid! });
+    const reborn = await client.create(ConfigMap, labelled('s1', 'restart', { again: 'yes' }));
+    const s2 = (await client.get(ConfigMap, at('s2')))!;
+    await client.delete(ConfigMap, at('s2'), { uid: s2.metadata.uid! });
+    await eventually('s1 reborn, s2 gone', () => names(informer).join() === 's1' && believed.has(reborn.metadata.uid!));
+    expect([...believed]).toEqual([reborn.metadata.uid]);
+    expect(informer.stats.reconnects).not.toEqual({});
+  });
+
   it('a token that stopped working is read again from its file, in the middle of everything', async () => {
     writeFileSync(join(dir, 'token'), 'expired');
     const config = JSON.parse(kubeconfigOf(server.url, server.ca, '')) as { users: { user: Record<string, string> }[] };
