@@ -353,14 +353,15 @@ function applyAsKubectl(input: ApplyInput, live: AnyObject, owners: Owners): Any
   }
   if (lastApplied(object) === undefined) return object;
   const { annotations: given, ...metadata } = input.patch.metadata;
-  const { [LAST_APPLIED]: _, ...annotations } = given ?? {};
+  const { [LAST_APPLIED]: _, ...annotations } = texts(given);
   const config = { ...input.patch, metadata: given ? { ...metadata, annotations } : metadata };
-  const text = `${goJson(sorted(config))}\n`;
-  return {
-    ...object,
-    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [LAST_APPLIED]: text } },
-  };
+  const all = { ...texts(object.metadata.annotations), [LAST_APPLIED]: `${goJson(sorted(config))}\n` };
+  return { ...object, metadata: { ...object.metadata, annotations: all } };
 }
+
+/** Reading annotations turns an explicit null into ''. */
+const texts = (map: Record<string, string | null> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(map ?? {}).map(([name, text]) => [name, text ?? '']));
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);

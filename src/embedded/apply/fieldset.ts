@@ -176,7 +176,10 @@ function parseElement(key: string): string | undefined {
   }
 }
 
-/** Human form of a path, as conflicts and validation errors show it: `.spec.containers[name="a"].image`. */
+/**
+ * Human form of a path, as conflicts and validation errors show it: `.spec.containers[name="a"].image`.
+ * Limit: keys of a million and more, read back from managedFields, are floats upstream and shown as 1e+06.
+ */
 export const pathText = (path: readonly string[]): string => path.map(elementText).join('');
 
 export function elementText(element: string): string {
