@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Log } from '../world/log.ts';
 import type { Clock } from '../world/world.ts';
 
@@ -58,6 +59,8 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    // Every controller listens; their number is ours to choose, not a leak.
+    setMaxListeners(0, this.#abort.signal);
   }
 
   get state(): State {

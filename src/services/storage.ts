@@ -44,7 +44,10 @@ export const claimTemplate = <O extends Managed>(cx: Cx<O>, labels: Readonly<Rec
       accessModes: ['ReadWriteOnce'],
       ...(spec.storageClass && { storageClassName: spec.storageClass }),
       resources: { requests: { storage: spec.storageSize } },
+      volumeMode: 'Filesystem',
     },
+    // The list is atomic: what the server adds to it must be in our text, or it never matches what is there.
+    status: { phase: 'Pending' },
   };
 };
 

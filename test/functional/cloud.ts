@@ -1,3 +1,4 @@
+import { type Backends, createBackends } from '../../src/embedded/backends/backends.ts';
 import { conditionsOf, type Hands, hands, install } from '../../src/embedded/cluster.ts';
 import { type Pretenders, pretend } from '../../src/embedded/pretend/pretend.ts';
 import { type Process, Sim } from '../../src/embedded/sim/sim.ts';
@@ -8,8 +9,6 @@ import type { Resource } from '../../src/kube/resource.ts';
 import { createOperator, type OperatorOptions } from '../../src/operator/operator.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
 import { PLANS } from '../../src/services/list.ts';
-
-import { type Backends, createBackends } from '../../src/embedded/backends/backends.ts';
 
 export const NS = 'openstack';
 
@@ -77,6 +76,22 @@ export class Cloud {
     this.#operator = undefined;
   }
 
+  /** Mutating requests of the operator so far, Leases and Events left out (rule 14). */
+  writes(): readonly string[] {
+    return this.sim.journal.filter(
+      line => /operator\S* (PATCH|POST|PUT|DELETE) .* commit$/.test(line) && !/\/(events|leases)/.test(line),
+    );
+  }
+
+  /** What is in the namespace, Events left out. */
+  left(): readonly string[] {
+    return this.store
+      .objects()
+      .filter(object => object.metadata.namespace === NS && object.kind !== 'Event')
+      .map(object => `${object.kind} ${object.metadata.name}`)
+      .sort();
+  }
+
   apply(...objects: object[]): void {
     for (const object of objects) this.hands.apply(withNamespace(object as AnyObject));
   }
@@ -100,7 +115,8 @@ export class Cloud {
       const object = this.get(resource, name);
       return (
         this.condition(resource, name)?.status === 'True' &&
-        (object?.status as { observedGeneration?: number } | undefined)?.observedGeneration === object?.metadata.generation
+        (object?.status as { observedGeneration?: number } | undefined)?.observedGeneration ===
+          object?.metadata.generation
       );
     };
     const end = await this.sim.until(() => this.failure !== undefined || done());

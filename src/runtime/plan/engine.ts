@@ -5,7 +5,7 @@ import { type Draft, mergeConditions, transitions } from '../conditions.ts';
 import type { Result } from '../controller.ts';
 import type { Recorder } from '../events.ts';
 import { sameJson } from './canonical.ts';
-import { FINALIZER, MANAGER, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION, STATUS_MANAGER } from './names.ts';
+import { FINALIZER, FINALIZER_MANAGER, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION, STATUS_MANAGER } from './names.ts';
 import { conditionFor, type Outcome, outcomeOf, readyFor } from './outcome.ts';
 import { Pass, type Shared } from './pass.ts';
 import { conditionOf } from './ready.ts';
@@ -56,7 +56,7 @@ export async function reconcile<O extends Managed>(
     if (cached.metadata.deletionTimestamp) return await deletingPass(engine, plan, cached, pass);
     if (needsFinalizer(plan) && !cached.metadata.finalizers?.includes(FINALIZER)) {
       // In a write of its own, before the first effect that only an undo could take back.
-      await setFinalizer(engine, plan, cached, [FINALIZER]);
+      await addFinalizer(engine, plan, cached);
       return {};
     }
     return await runningPass(engine, plan, cached, pass);
@@ -171,8 +171,7 @@ async function deletingPass<O extends Managed>(
   }
   const open = [...outcomes].filter(([, outcome]) => outcome.is !== 'ok');
   if (open.length === 0) {
-    await setFinalizer(engine, plan, object, []);
-    engine.gate.forget(object.metadata.uid ?? '');
+    await dropFinalizer(engine, plan, object);
     return {};
   }
   const since = Date.parse(object.metadata.deletionTimestamp ?? '');
@@ -192,29 +191,33 @@ async function deletingPass<O extends Managed>(
 }
 
 /** The set of finalizers is merged by the server, so others' stay; the UID keeps us off a successor of that name. */
-async function setFinalizer<O extends Managed>(
-  engine: Engine,
-  plan: Plan<O>,
-  object: DeepReadonly<O>,
-  finalizers: string[],
-): Promise<void> {
+async function addFinalizer<O extends Managed>(engine: Engine, plan: Plan<O>, object: DeepReadonly<O>): Promise<void> {
   const { name, namespace, uid } = object.metadata;
-  const body = {
-    apiVersion: object.apiVersion,
-    kind: object.kind,
-    metadata: { name, namespace, uid, ...(finalizers.length > 0 && { finalizers }) },
-  };
+  const body = { apiVersion: object.apiVersion, kind: object.kind, metadata: { name, namespace, uid, finalizers: [FINALIZER] } };
   try {
-    const written = await engine.client.apply<KubeObject>(plan.kind, body, {
-      manager: `${MANAGER}-finalizer`,
-      force: true,
-    });
-    if (finalizers.length > 0) engine.gate.wrote(uid ?? '', plan.kind, written.metadata.resourceVersion);
+    const written = await engine.client.apply<KubeObject>(plan.kind, body, { manager: FINALIZER_MANAGER, force: true });
+    engine.gate.wrote(uid ?? '', plan.kind, written.metadata.resourceVersion);
   } catch (error) {
-    // Gone, or replaced by another object of the same name: then there is nothing to hold or to release.
-    if (!(error instanceof ApiError && (error.status === 404 || (error.status === 409 && finalizers.length === 0))))
-      throw error;
+    // Gone, or replaced by another object of the same name: nothing to hold.
+    if (!(error instanceof ApiError && (error.status === 404 || error.status === 409))) throw error;
   }
+}
+
+/** By JSON patch, which can only change what is there: an apply that comes late would bring the object back to life. */
+async function dropFinalizer<O extends Managed>(engine: Engine, plan: Plan<O>, object: DeepReadonly<O>): Promise<void> {
+  const { name, namespace = '', uid, finalizers = [] } = object.metadata;
+  const rest = finalizers.filter(finalizer => finalizer !== FINALIZER);
+  const patch = [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path: '/metadata/finalizers', value: finalizers },
+    { op: 'replace', path: '/metadata/finalizers', value: rest },
+  ];
+  try {
+    await engine.client.patch(plan.kind, { namespace, name }, patch, { type: 'json' });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+  }
+  engine.gate.forget(uid ?? '');
 }
 
 async function writeStatus<O extends Managed>(

@@ -2,6 +2,8 @@
 
 export const MANAGER = 'openstack-operator';
 export const STATUS_MANAGER = 'openstack-operator-status';
+/** Not MANAGER: a parent applies its child under that name, without the child's finalizer, and would remove it. */
+export const FINALIZER_MANAGER = 'openstack-operator-finalizer';
 export const FINALIZER = 'openstack.k8s.io/operator';
 
 /** On everything we make and on the pods of it: built-ins are watched with this selector only (rule 2). */
