@@ -35,7 +35,8 @@ export async function importImages(
       .filter(each => have.get(each.reference) !== each.digest);
     if (missing.length === 0) continue;
     note(`${missing.length} for ${node.name}`);
-    const folder = layout(missing);
+    const already = new Set((await ctr(node, 'content', 'list', '-q')).split('\n'));
+    const folder = layout(missing, already);
     try {
       await stream(folder, [
         ...enter(node.name),

@@ -122,15 +122,19 @@ export function image(reference: string, layers: readonly Layer[], config: Image
   return { reference, ...manifest, layers, config: described };
 }
 
-/** An OCI layout with exactly these images, made of hard links; the caller streams it and removes it. */
-export function layout(images: readonly Image[]): string {
+/**
+ * An OCI layout with exactly these images, made of hard links; the caller streams it and removes it.
+ * Content that the reader has already is left out: that is all but a few KB when one image of a release changes.
+ */
+export function layout(images: readonly Image[], already: ReadonlySet<string>): string {
   const folder = mkdtempSync(join(store, 'layout-'));
   mkdirSync(join(folder, 'blobs', 'sha256'), { recursive: true });
   const digests = new Set(
     images.flatMap(each => [each.digest, each.config.digest, ...each.layers.map(one => one.digest)]),
   );
   for (const digest of digests)
-    linkSync(blobPath(digest), join(folder, 'blobs', 'sha256', digest.slice('sha256:'.length)));
+    if (!already.has(digest))
+      linkSync(blobPath(digest), join(folder, 'blobs', 'sha256', digest.slice('sha256:'.length)));
   const manifests = images.map(each => ({
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
     digest: each.digest,
