@@ -83,6 +83,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     ...['--token-auth-file', tokens, '--authorization-mode', 'RBAC', '--endpoint-reconciler-type', 'none'],
     ...['--service-account-issuer', 'https://kubernetes.default.svc.cluster.local'],
     ...['--service-account-key-file', key, '--service-account-signing-key-file', key],
+    '--allow-privileged=true',
     // The plugin refuses pods until a controller has made the ServiceAccount `default`, and none runs here.
     ...['--disable-admission-plugins', 'ServiceAccount'],
     ...['--audit-log-path', auditLog, '--audit-policy-file', file('audit.yaml', AUDIT_POLICY)],

@@ -29,7 +29,12 @@ export function realSide(server: { url: string; ca: string }, token: string): Si
           accept: request.accept ?? 'application/json',
           // What the server takes as the field manager of a request that names none; Store calls it the same.
           'user-agent': 'unknown/1',
-          ...(body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+          ...(body === undefined
+            ? {}
+            : {
+                'content-type': request.contentType ?? 'application/json',
+                'content-length': String(Buffer.byteLength(body)),
+              }),
         },
       };
       const outgoing = httpsRequest(`${server.url}${request.path}${query === '' ? '' : `?${query}`}`, options, resolve);

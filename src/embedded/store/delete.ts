@@ -31,9 +31,9 @@ export function remove(server: Server, call: Call): Response {
   const { resource } = call;
   if (call.subresource !== '') throw methodNotAllowed(resource);
   const options = optionsOf(call);
-  checkPolicy(options);
   const existing = server.state.get(resource.storage, call.namespace, call.name);
   if (!existing) throw notFound(resource, call.name);
+  checkPolicy(options);
   const left = removeObject(server, call, existing, options);
   if (left.gone && !returnsDeleted.has(resource.storage)) {
     const details = {

@@ -5,7 +5,6 @@ import { denied, type FieldError, invalidValue, required } from './status.ts';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
@@ -13,8 +12,6 @@ export const SUBDOMAIN_TEXT =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 export const LABEL_TEXT =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const LABEL_1035_TEXT =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED_TEXT =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE_TEXT =
@@ -43,8 +40,7 @@ function nameErrors(r: Served, name: string): string[] {
       : [];
   return subdomainErrors(name);
 }
-void LABEL_1035;
-void LABEL_1035_TEXT;
+const STANDARD = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 /** What a field of type QualifiedName may hold: an optional DNS prefix, a slash, a name of at most 63 characters. */
 export function qualifiedErrors(key: string): string[] {
@@ -110,8 +106,12 @@ function checkCommon(object: AnyObject): FieldError[] {
       ),
     );
   }
-  for (const finalizer of meta.finalizers ?? []) {
-    errors.push(...qualifiedErrors(finalizer).map(e => invalidValue('metadata.finalizers', finalizer, e)));
+  for (const [i, finalizer] of (meta.finalizers ?? []).entries()) {
+    const path = `metadata.finalizers[${i}]`;
+    errors.push(...qualifiedErrors(finalizer).map(e => invalidValue(path, finalizer, e)));
+    if (!finalizer.includes('/') && !STANDARD.has(finalizer)) {
+      errors.push(invalidValue(path, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'));
+    }
   }
   return errors;
 }

@@ -124,6 +124,8 @@ export const typeInvalid = (field: string, value: unknown, detail: string) =>
   fieldError('FieldValueTypeInvalid', field, detail, { shown: value });
 export const duplicate = (field: string, value: unknown) =>
   fieldError('FieldValueDuplicate', field, '', { shown: value });
+export const notFoundValue = (field: string, value: unknown) =>
+  fieldError('FieldValueNotFound', field, '', { shown: value });
 export const notSupported = (field: string, value: unknown, values: readonly unknown[]) =>
   fieldError('FieldValueNotSupported', field, `supported values: ${values.map(v => quote(String(v))).join(', ')}`, {
     shown: value,

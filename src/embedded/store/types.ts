@@ -94,12 +94,16 @@ function decodeStruct(struct: string, value: Record<string, unknown>, path: stri
 
 function omitted(field: Field, value: unknown): boolean {
   if (field.emit === 'keep') return false;
-  if (value === undefined) return true;
+  if (value === undefined) return field.emit === 'omitzero' || !isStructLike(field.type);
   if (field.emit === 'omitzero') return false;
   if (field.type.is === 'pointer' || field.type.is === 'struct') return false;
   if (value === '' || value === 0 || value === false) return true;
   return field.type.is !== 'scalar' && Object.keys(value as object).length === 0;
 }
+
+/** Go writes these even when they are empty: `omitempty` knows no empty struct. */
+const isStructLike = (type: Type) =>
+  type.is === 'scalar' && ['Time', 'MicroTime', 'Quantity', 'IntOrString'].includes(type.name);
 
 function zero(type: Type): unknown {
   if (type.is !== 'scalar') return null;

@@ -136,12 +136,10 @@ export function replace(server: Server, call: Call, existing: AnyObject, propose
   const { resource } = call;
   const next = clone(proposed);
   const meta = next.metadata;
-  if (meta.uid && meta.uid !== existing.metadata.uid) {
-    throw conflict(
-      resource,
-      call.name,
-      `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${existing.metadata.uid}`,
-    );
+  const foreign = meta.uid && meta.uid !== existing.metadata.uid ? meta.uid : undefined;
+  if (foreign && call.request.method === 'PUT') {
+    const text = `Precondition failed: UID in precondition: ${foreign}, UID in object meta: ${existing.metadata.uid}`;
+    throw conflict(resource, call.name, text);
   }
   if (meta.resourceVersion && meta.resourceVersion !== existing.metadata.resourceVersion)
     throw modified(resource, call.name);
@@ -163,6 +161,7 @@ export function replace(server: Server, call: Call, existing: AnyObject, propose
     meta.generation = (existing.metadata.generation ?? 0) + 1;
   }
   const errors: FieldError[] = checkMetaUpdate(resource, next, existing);
+  if (foreign) errors.push(invalidValue('metadata.uid', foreign, 'field is immutable'));
   errors.push(...(custom ? customUpdateErrors(custom, next, existing) : validateUpdate(server, call, next, existing)));
   if (errors.length > 0) throw invalid(resource, call.name, errors);
   const final = keepTimes(existing, next);

@@ -26,7 +26,7 @@ s.put(ns(N, 'configmaps', 'one'), configMap('one', { b: '2' }));
 s.put(ns(N, 'configmaps', 'nobody'), configMap('nobody'));
 s.put(ns(N, 'configmaps', 'one'), configMap('two'));
 s.get(ns(N, 'configmaps'), { query: { limit: '1' } }, 'page one');
-s.using(() => ({
+s.using(m => ({
   method: 'GET',
   path: ns(N, 'configmaps'),
   query: { limit: '1', continue: String((m.of('page one').metadata as unknown as Record<string, string>).continue) },
@@ -160,7 +160,7 @@ s.post('/apis/coordination.k8s.io/v1/namespaces/core/leases', {
     leaseTransitions: 0,
   },
 });
-s.using(() => ({
+s.using(m => ({
   method: 'PUT',
   path: '/apis/coordination.k8s.io/v1/namespaces/core/leases/lead',
   body: {
@@ -244,7 +244,7 @@ s.using(() => ({
   path: ns(N, 'configmaps', 'owned'),
   body: { preconditions: { resourceVersion: '1' } },
 }));
-s.using(() => ({
+s.using(m => ({
   method: 'DELETE',
   path: ns(N, 'configmaps', 'frozen'),
   body: { preconditions: { uid: m.of(ns(N, 'configmaps', 'frozen')).metadata.uid } },

@@ -32,7 +32,6 @@ s.merge(c, { metadata: { resourceVersion: '1' }, data: { z: '1' } });
 s.merge(c, { data: { n: 5 } });
 s.merge(c, { nonsense: true });
 s.merge(c, { nonsense: true }, { fieldValidation: 'Strict' });
-s.merge(c, { kind: 'Secret' });
 s.json(c, [{ op: 'add', path: '/data/j', value: '1' }]);
 s.json(c, [
   { op: 'replace', path: '/data/j', value: '2' },

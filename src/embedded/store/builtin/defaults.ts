@@ -81,13 +81,20 @@ const defaults: Record<string, (object: Json, spec: Json) => void> = {
     if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') orElse(spec, 'externalTrafficPolicy', 'Cluster');
     if (spec.type === 'LoadBalancer') orElse(spec, 'allocateLoadBalancerNodePorts', true);
   },
-  Secret: secret => orElse(secret, 'type', 'Opaque'),
+  Secret: secret => {
+    orElse(secret, 'type', 'Opaque');
+    mergeStringData(secret);
+  },
   PersistentVolumeClaim: claim => defaultClaim(claim),
   PersistentVolume: (volume, spec) => {
     fill(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' });
     fill(child(volume, 'status'), { phase: 'Pending' });
   },
-  Namespace: namespace => fill(child(namespace, 'status'), { phase: 'Active' }),
+  Namespace: namespace => {
+    const metadata = child(namespace, 'metadata');
+    if (metadata.name) child(metadata, 'labels')['kubernetes.io/metadata.name'] = metadata.name;
+    orElse(child(namespace, 'status'), 'phase', 'Active');
+  },
   Endpoints: endpoints => {
     for (const subset of items(endpoints.subsets))
       for (const port of items(subset.ports)) orElse(port, 'protocol', 'TCP');
@@ -166,4 +173,12 @@ function defaultWebhooks(configuration: Json, mutating: boolean): void {
     const service = isObject(hook.clientConfig) ? hook.clientConfig.service : undefined;
     if (isObject(service)) orElse(service, 'port', 443);
   }
+}
+
+/** stringData exists only on the way in. */
+function mergeStringData(secret: Json): void {
+  if (!isObject(secret.stringData)) return;
+  const data = child(secret, 'data');
+  for (const [key, text] of Object.entries(secret.stringData)) data[key] = Buffer.from(String(text)).toString('base64');
+  delete secret.stringData;
 }

@@ -2,6 +2,7 @@ import type { AnyObject } from '../../../kube/object.ts';
 import type { Call, Server } from '../call.ts';
 import { establish } from '../custom/definition.ts';
 import { child, clone, equal, isObject, items, type Json, without } from '../json.ts';
+import { decode } from '../types.ts';
 
 /** PrepareForCreate and PrepareForUpdate of the built-in kinds: what the server writes whatever the client said. */
 
@@ -14,13 +15,9 @@ export function prepareCreate(server: Server, call: Call, object: AnyObject): vo
         ...spec,
         finalizers: [...new Set([...((spec.finalizers as string[] | undefined) ?? []), 'kubernetes'])],
       };
-      object.metadata.labels = { ...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name };
       break;
     case 'Pod':
       object.status = { phase: 'Pending', qosClass: qosClass(spec) };
-      break;
-    case 'Secret':
-      mergeStringData(object);
       break;
     case 'Service':
       allocate(server, object, undefined);
@@ -47,7 +44,6 @@ export function prepareUpdate(server: Server, call: Call, next: AnyObject, exist
       if ((next.spec as Json).finalizers === undefined) delete (next.spec as Json).finalizers;
     }
   }
-  if (next.kind === 'Secret') mergeStringData(next);
   if (next.kind === 'Service' && call.subresource === '') allocate(server, next, existing);
   if (next.kind === 'CustomResourceDefinition' && call.subresource === '') establish(server, next, existing);
   if (next.kind === 'Job' && call.subresource === '' && isObject(next.spec)) {
@@ -77,30 +73,16 @@ const strict = new Set(['CustomResourceDefinition', 'PersistentVolumeClaim', 'In
 const statusMeta = (kind: string, metadata: AnyObject['metadata']): Partial<AnyObject['metadata']> =>
   strict.has(kind) ? {} : metadata;
 
+/** A new object has the zero status of its kind. */
 function resetStatus(call: Call, object: AnyObject): void {
-  if (!call.resource.subresources.includes('status')) return;
+  if (!call.resource.subresources.includes('status') || object.kind === 'Node') return;
+  const { status } = decode((call.resource.is as { builtin: string }).builtin, {}, []);
   const initial: Record<string, Json> = {
     Namespace: { phase: 'Active' },
     PersistentVolumeClaim: { phase: 'Pending' },
     PersistentVolume: { phase: 'Pending' },
-    Service: { loadBalancer: {} },
-    Ingress: { loadBalancer: {} },
-    Deployment: {},
-    ReplicaSet: { replicas: 0 },
-    ReplicationController: { replicas: 0 },
-    StatefulSet: { replicas: 0 },
-    DaemonSet: { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 },
-    PodDisruptionBudget: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
-    HorizontalPodAutoscaler: { currentMetrics: null, desiredReplicas: 0 },
   };
-  if (object.kind !== 'Node') object.status = initial[object.kind] ?? {};
-}
-
-function mergeStringData(secret: AnyObject): void {
-  if (!isObject(secret.stringData)) return;
-  const data = child(secret, 'data');
-  for (const [key, text] of Object.entries(secret.stringData)) data[key] = Buffer.from(String(text)).toString('base64');
-  delete secret.stringData;
+  object.status = { ...(status as Json), ...initial[object.kind] };
 }
 
 /** Guaranteed, Burstable or BestEffort, from cpu and memory alone. */

@@ -189,7 +189,10 @@ function escapeName(name: string): string {
     .replaceAll('/', '__slash__');
 }
 
-/** Numbers become what their schema says: CEL does not add an int to a double. Fields that the schema does not name are not visible. */
+/**
+ * Numbers become what their schema says: CEL does not add an int to a double. Fields that the schema does not name are
+ * not visible, except below x-kubernetes-preserve-unknown-fields, where upstream's equality compares them as they are.
+ */
 function toCel(value: unknown, schema: Schema | undefined, root = false): unknown {
   if (typeof value === 'number') {
     return schema?.type === 'number' || !Number.isInteger(value) ? value : BigInt(value);
@@ -211,7 +214,8 @@ function toCel(value: unknown, schema: Schema | undefined, root = false): unknow
         ...(generateName === undefined ? {} : { generateName }),
       };
     } else if (schema?.properties?.[key]) out[escapeName(key)] = toCel(item, schema.properties[key]);
-    else if (other || schema === undefined) out[key] = toCel(item, other);
+    else if (other || schema === undefined || schema['x-kubernetes-preserve-unknown-fields'] === true)
+      out[key] = toCel(item, other);
   }
   return out;
 }

@@ -1,31 +1,66 @@
 import type { AnyObject } from '../../../kube/object.ts';
 import { type Server, timeOf } from '../call.ts';
-import type { Json } from '../json.ts';
+import { clone, isObject, items, type Json } from '../json.ts';
+import { type FieldError, invalidValue, notSupported, required } from '../status.ts';
 
 /** What upstream's naming and establishing controllers write a moment later; here it is there with the answer. */
 export function establish(server: Server, crd: AnyObject, existing: AnyObject | undefined): void {
-  const spec = crd.spec as { names: Json; versions: { name: string; storage: boolean }[] };
   if (existing) return;
+  const spec = (isObject(crd.spec) ? crd.spec : {}) as { names?: Json; versions?: Json[] };
   const time = timeOf(server);
-  const stored = (spec.versions ?? []).filter(v => v.storage).map(v => v.name);
+  const good = (type: string, reason: string, message: string) => ({
+    type,
+    status: 'True',
+    lastTransitionTime: time,
+    reason,
+    message,
+  });
   crd.status = {
     conditions: [
-      {
-        type: 'NamesAccepted',
-        status: 'True',
-        lastTransitionTime: time,
-        reason: 'NoConflicts',
-        message: 'no conflicts found',
-      },
-      {
-        type: 'Established',
-        status: 'True',
-        lastTransitionTime: time,
-        reason: 'InitialNamesAccepted',
-        message: 'the initial names have been accepted',
-      },
+      good('NamesAccepted', 'NoConflicts', 'no conflicts found'),
+      good('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
     ],
-    acceptedNames: structuredClone(spec.names),
-    storedVersions: stored,
+    acceptedNames: clone(spec.names ?? {}),
+    storedVersions: items(spec.versions)
+      .filter(v => v.storage)
+      .map(v => v.name),
   };
+}
+
+/** Structural rules and the cost of CEL are left to the real API server; these are the mistakes of a name or a shape. */
+export function definitionErrors(crd: AnyObject, old: AnyObject | undefined): FieldError[] {
+  const spec = (isObject(crd.spec) ? crd.spec : {}) as Json;
+  const names = (isObject(spec.names) ? spec.names : {}) as Record<string, string>;
+  const versions = items(spec.versions);
+  const errors: FieldError[] = [];
+  if (crd.metadata.name !== `${names.plural}.${spec.group}`) {
+    errors.push(invalidValue('metadata.name', crd.metadata.name, 'must be spec.names.plural+"."+spec.group'));
+  }
+  if (spec.scope !== 'Cluster' && spec.scope !== 'Namespaced')
+    errors.push(notSupported('spec.scope', spec.scope, ['Cluster', 'Namespaced']));
+  if (
+    /(^|\.)k8s\.io$|(^|\.)kubernetes\.io$/.test(String(spec.group)) &&
+    !crd.metadata.annotations?.['api-approved.kubernetes.io']
+  ) {
+    const text =
+      'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111';
+    errors.push(required('metadata.annotations[api-approved.kubernetes.io]', text));
+  }
+  versions.forEach((version, i) => {
+    const schema = isObject(version.schema) ? version.schema.openAPIV3Schema : undefined;
+    if (!isObject(schema))
+      errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`, old ? '' : 'schemas are required'));
+  });
+  if (versions.filter(v => v.storage === true).length !== 1) {
+    errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
+  }
+  const was = (isObject(old?.spec) ? old.spec : undefined) as Json | undefined;
+  if (!was) return errors;
+  for (const key of ['group', 'scope'])
+    if (spec[key] !== was[key]) errors.push(invalidValue(`spec.${key}`, spec[key], 'field is immutable'));
+  const before = was.names as Record<string, string>;
+  for (const key of ['plural', 'kind']) {
+    if (names[key] !== before[key]) errors.push(invalidValue(`spec.names.${key}`, names[key], 'field is immutable'));
+  }
+  return errors;
 }
