@@ -1,6 +1,6 @@
 import type { AnyObject, KubeObject, OwnerReference } from '../../kube/object.ts';
 import { apiVersionOf, pathOf, type Resource, resourceName } from '../../kube/resource.ts';
-import type { Transport } from '../../kube/transport.ts';
+import { NoAnswer, type Transport } from '../../kube/transport.ts';
 import { type Clock, sleep } from '../../world/world.ts';
 
 export interface Held {
@@ -166,7 +166,10 @@ export class View {
       try {
         const query = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: String(kind.seen) };
         const answer = await this.#transport.watch({ method: 'GET', path, query }, own.signal);
-        if (!('events' in answer)) return;
+        if (!('events' in answer)) {
+          if (answer.status === 410) return;
+          throw new NoAnswer(`watch ${path}: ${answer.status}`);
+        }
         for await (const event of answer.events) {
           if (event.type === 'ERROR') return;
           const object = event.object as AnyObject;

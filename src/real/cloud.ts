@@ -1,0 +1,29 @@
+import type { Cloud } from '../cloud/ports.ts';
+import type { Clock } from '../world/world.ts';
+import { realBus } from './bus.ts';
+import { type Dial, direct } from './dial.ts';
+import { createHttp } from './http.ts';
+import { realIdentity, type Tokens } from './identity.ts';
+import { realSql } from './sql.ts';
+
+export interface RealCloudOptions {
+  readonly clock: Clock;
+  /** How to reach an address of the cluster; straight unless given. */
+  readonly dial?: Dial;
+}
+
+export interface RealCloud extends Cloud {
+  /** Ends every open connection. */
+  close(): Promise<void>;
+}
+
+export function realCloud({ clock, dial = direct }: RealCloudOptions): RealCloud {
+  const { http, close } = createHttp(dial);
+  const tokens: Tokens = new Map();
+  return {
+    sql: at => realSql(at, dial),
+    bus: at => realBus(at, http),
+    identity: at => realIdentity(at, http, clock, tokens),
+    close,
+  };
+}

@@ -1,0 +1,267 @@
+import { refused, rejected } from '../cloud/faults.ts';
+import type { CatalogEntry, Changed, Identity, IdentityAddress } from '../cloud/ports.ts';
+import type { Clock } from '../world/world.ts';
+import type { Http, HttpAnswer } from './http.ts';
+
+/**
+ * Keystone v3. Finds by natural key (name, type, interface and region) before it makes anything.
+ * What it makes carries `managed_by`, an extra attribute that Keystone keeps and shows; only that is ever deleted.
+ * A user or service that was there before is repaired (password, enabled, URL) but outlives us.
+ */
+const MARK = { managed_by: 'openstack-operator' };
+const isOurs = (row: object): boolean => (row as { managed_by?: string }).managed_by === MARK.managed_by;
+
+/** `keystone-manage bootstrap` gives the Default domain this id. */
+const DOMAIN = 'default';
+/** A token is renewed this long before its end, so that none ends under way. */
+const MARGIN = 300_000;
+
+interface Row {
+  id: string;
+  name?: string;
+  enabled?: boolean;
+}
+interface ServiceRow extends Row {
+  type: string;
+  description?: string;
+}
+interface EndpointRow extends Row {
+  interface: 'public' | 'internal' | 'admin';
+  region_id: string | null;
+  url: string;
+}
+
+interface Token {
+  readonly id: string;
+  /** On the monotonic clock. */
+  readonly until: number;
+}
+
+/** By address and user. Shared by every Identity of a process: a token per call would be most of Keystone's work. */
+export type Tokens = Map<string, Token>;
+
+export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, tokens: Tokens): Identity {
+  const base = `${at.url.replace(/\/$/, '').replace(/\/v3$/, '')}/v3`;
+  const { host } = new URL(base);
+  const ca = at.ca === undefined ? {} : { ca: at.ca };
+  const cacheKey = JSON.stringify([base, at.user, at.project, at.password]);
+
+  /** undefined when the password is wrong. */
+  async function authenticate(
+    user: string,
+    password: string,
+    project: string | undefined,
+  ): Promise<HttpAnswer | undefined> {
+    const domain = { id: DOMAIN };
+    const identity = { methods: ['password'], password: { user: { name: user, domain, password } } };
+    const scope = project === undefined ? 'unscoped' : { project: { name: project, domain } };
+    const answer = await http('Keystone', 'POST', `${base}/auth/tokens`, {
+      body: { auth: { identity, scope } },
+      ...ca,
+    });
+    if (answer.status === 401) return undefined;
+    if (answer.status !== 201) throw failure('POST /v3/auth/tokens', answer);
+    return answer;
+  }
+
+  async function issue(): Promise<string> {
+    const answer = await authenticate(at.user, at.password, at.project);
+    const id = answer?.headers['x-subject-token'];
+    if (answer === undefined || typeof id !== 'string') throw refused('Keystone', host, at.user);
+    const { token } = answer.body as { token: { issued_at: string; expires_at: string } };
+    const lifetime = Date.parse(token.expires_at) - Date.parse(token.issued_at);
+    tokens.set(cacheKey, { id, until: clock.now() + lifetime - MARGIN });
+    return id;
+  }
+
+  const token = async (): Promise<string> => {
+    const held = tokens.get(cacheKey);
+    return held && clock.now() < held.until ? held.id : issue();
+  };
+
+  /** With our token; a token that was revoked meanwhile is replaced once. */
+  async function send(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    url: string,
+    body?: unknown,
+  ): Promise<HttpAnswer> {
+    const what = url.startsWith(base) ? 'Keystone' : 'The service';
+    const ask = (id: string) => http(what, method, url, { headers: { 'x-auth-token': id }, body, ...ca });
+    const first = await ask(await token());
+    if (first.status !== 401) return first;
+    tokens.delete(cacheKey);
+    return ask(await issue());
+  }
+
+  function failure(what: string, answer: HttpAnswer): Error {
+    if (answer.status >= 500) {
+      const cure = 'look at the log of its pods, its database or its fernet keys may be missing';
+      return rejected('Keystone', host, `${what}: status ${answer.status}; ${cure}`);
+    }
+    const said = (answer.body as { error?: { message?: unknown } } | undefined)?.error?.message;
+    const why = typeof said === 'string' ? ` (${said.slice(0, 200)})` : '';
+    return rejected('Keystone', host, `${what}: status ${answer.status}${why}`);
+  }
+
+  async function keystone<T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<T | undefined> {
+    const answer = await send(method, `${base}${path}`, body);
+    if (answer.status === 404 && method !== 'POST' && method !== 'PATCH') return undefined;
+    if (answer.status >= 300) throw failure(`${method} /v3${path.split('?')[0]}`, answer);
+    return answer.body as T;
+  }
+
+  const list = async <T extends Row>(collection: string, filter: Record<string, string>): Promise<T[]> => {
+    const found = await keystone<Record<string, T[]>>('GET', `/${collection}?${new URLSearchParams(filter)}`);
+    return found?.[collection] ?? [];
+  };
+  const make = async <T extends Row>(collection: string, one: string, row: object): Promise<T> => {
+    const made = await keystone<Record<string, T>>('POST', `/${collection}`, { [one]: { ...row, ...MARK } });
+    return made![one]!;
+  };
+  const change = (collection: string, one: string, id: string, fields: object) =>
+    keystone('PATCH', `/${collection}/${id}`, { [one]: fields });
+  const remove = (collection: string, id: string) => keystone('DELETE', `/${collection}/${id}`);
+  const byName = async (collection: string, name: string): Promise<Row | undefined> =>
+    (await list(collection, { name, domain_id: DOMAIN }))[0];
+
+  async function ensureRoles(userId: string, projectId: string, roles: readonly string[]): Promise<Changed> {
+    const held = await keystone<{ roles: Row[] }>('GET', `/projects/${projectId}/users/${userId}/roles`);
+    let changed = false;
+    for (const name of roles) {
+      if (held?.roles.some(r => r.name === name)) continue;
+      const role = (await list('roles', { name }))[0] ?? (await make('roles', 'role', { name }));
+      await keystone('PUT', `/projects/${projectId}/users/${userId}/roles/${role.id}`);
+      changed = true;
+    }
+    return changed;
+  }
+
+  async function ensureEndpoints(service: ServiceRow, entry: CatalogEntry): Promise<Changed> {
+    const rows = (await list<EndpointRow>('endpoints', { service_id: service.id })).filter(
+      e => e.region_id === at.region,
+    );
+    let changed = false;
+    for (const interface_ of ['public', 'internal', 'admin'] as const) {
+      const url = entry.endpoints[interface_];
+      const have = rows.filter(e => e.interface === interface_);
+      const keep = url === undefined ? undefined : (have.find(e => e.url === url) ?? have[0]);
+      if (url !== undefined && keep === undefined) {
+        if ((await keystone('GET', `/regions/${at.region}`)) === undefined)
+          await make('regions', 'region', { id: at.region });
+        const row = { service_id: service.id, region_id: at.region, interface: interface_, url };
+        await make('endpoints', 'endpoint', row);
+        changed = true;
+      }
+      if (keep !== undefined && (keep.url !== url || keep.enabled === false)) {
+        await change('endpoints', 'endpoint', keep.id, { url, enabled: true });
+        changed = true;
+      }
+      // Two rows for one interface and region make clients pick at random: only one may be there, whoever made it.
+      for (const extra of have.filter(e => e !== keep && (url !== undefined || isOurs(e)))) {
+        await remove('endpoints', extra.id);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  return {
+    async check() {
+      await issue();
+    },
+
+    async ensureProject(name) {
+      const have = await byName('projects', name);
+      if (have === undefined) await make('projects', 'project', { name, domain_id: DOMAIN });
+      else if (have.enabled === false) await change('projects', 'project', have.id, { enabled: true });
+      else return false;
+      return true;
+    },
+
+    async ensureUser(user, password, project, roles) {
+      const home = await byName('projects', project);
+      if (home === undefined) throw rejected('Keystone', host, `project ${project} does not exist`);
+      let have = await byName('users', user);
+      let changed = false;
+      if (have === undefined) {
+        have = await make('users', 'user', { name: user, password, domain_id: DOMAIN, enabled: true });
+        changed = true;
+      } else {
+        if (have.enabled === false) {
+          await change('users', 'user', have.id, { enabled: true });
+          changed = true;
+        }
+        // Setting a password revokes the user's tokens, so it is tried first and set only when it is wrong.
+        if ((await authenticate(user, password, undefined)) === undefined) {
+          await change('users', 'user', have.id, { password });
+          changed = true;
+        }
+      }
+      return (await ensureRoles(have.id, home.id, roles)) || changed;
+    },
+
+    async dropUser(user) {
+      const have = await byName('users', user);
+      if (have === undefined || !isOurs(have)) return false;
+      await remove('users', have.id);
+      return true;
+    },
+
+    async ensureService(entry) {
+      const { name, type, description } = entry;
+      const found = await list<ServiceRow>('services', { type });
+      let changed = false;
+      let mine = found.find(s => s.name === name) ?? found[0];
+      if (mine === undefined) {
+        mine = await make<ServiceRow>('services', 'service', {
+          name,
+          type,
+          ...(description !== undefined && { description }),
+        });
+        changed = true;
+      } else {
+        const told = description === undefined || mine.description === description;
+        if (mine.name !== name || !told || mine.enabled === false) {
+          await change('services', 'service', mine.id, {
+            name,
+            enabled: true,
+            ...(description !== undefined && { description }),
+          });
+          changed = true;
+        }
+      }
+      for (const twin of found.filter(s => s !== mine && isOurs(s))) {
+        await remove('services', twin.id);
+        changed = true;
+      }
+      return (await ensureEndpoints(mine, entry)) || changed;
+    },
+
+    async dropService(type) {
+      let changed = false;
+      for (const service of await list<ServiceRow>('services', { type })) {
+        const rows = await list<EndpointRow>('endpoints', { service_id: service.id });
+        const ours = rows.filter(e => e.region_id === at.region && isOurs(e));
+        for (const row of ours) await remove('endpoints', row.id);
+        // Another region may still use the entry.
+        const last = isOurs(service) && ours.length === rows.length;
+        if (last) await remove('services', service.id);
+        changed ||= ours.length > 0 || last;
+      }
+      return changed;
+    },
+
+    async get(serviceUrl, path) {
+      const url = `${serviceUrl.replace(/\/$/, '')}${path}`;
+      const answer = await send('GET', url);
+      if (answer.status >= 300) {
+        throw rejected('The service', new URL(url).host, `GET ${new URL(url).pathname}: status ${answer.status}`);
+      }
+      return answer.body;
+    },
+  };
+}
