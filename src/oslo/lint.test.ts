@@ -131,10 +131,10 @@ describe('lint', () => {
   });
 
   it('answers for a hostile text: many sections, many unknown names', () => {
-    const sections = Array.from({ length: 20_000 }, (_, index) => `[s${index}]\nk = v\n`).join('');
-    expect(lint(sections, { service: 'controlplane', release: '2026.1' })).toHaveLength(20_000);
-    const keys = Array.from({ length: 20_000 }, (_, index) => `unknown_${index} = v\n`).join('');
-    expect(lint(`[DEFAULT]\n${keys}`, nova)).toHaveLength(20_000);
+    const sections = Array.from({ length: 5_000 }, (_, index) => `[s${index}]\nk = v\n`).join('');
+    expect(lint(sections, { service: 'controlplane', release: '2026.1' })).toHaveLength(5_000);
+    const keys = Array.from({ length: 5_000 }, (_, index) => `unknown_${index} = v\n`).join('');
+    expect(lint(`[DEFAULT]\n${keys}`, nova)).toHaveLength(5_000);
   });
 });
 
