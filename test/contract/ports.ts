@@ -1,0 +1,373 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Bus,
+  type BusAddress,
+  type Cloud,
+  CloudError,
+  type Identity,
+  type IdentityAddress,
+  type Sql,
+  type SqlAddress,
+} from '../../src/cloud/ports.ts';
+
+/** What every implementation of the cloud ports must do: told once, held by the fakes and by real daemons. */
+
+interface Ground<A> {
+  readonly cloud: Cloud;
+  /** An administrator's. */
+  readonly at: A;
+  /** Where nobody listens. */
+  readonly nowhere: A;
+  /** Changes that reached the backend so far: statements other than SELECT and SHOW, requests other than GET and token issue. */
+  mutations(): Promise<number>;
+}
+
+export interface SqlGround extends Ground<SqlAddress> {
+  /** Behind our back. */
+  readonly drift: {
+    password(user: string): Promise<void>;
+    grant(user: string, database: string): Promise<void>;
+    revoke(user: string, database: string): Promise<void>;
+  };
+}
+
+export interface BusGround extends Ground<BusAddress> {
+  readonly drift: {
+    password(user: string): Promise<void>;
+    makeAdministrator(user: string): Promise<void>;
+    allow(user: string, vhost: string): Promise<void>;
+    forbid(user: string, vhost: string): Promise<void>;
+  };
+  /** Vhosts in which the user may do everything, provided that the password is right. */
+  vhostsOf(user: string, password: string): Promise<string[] | 'wrong password'>;
+}
+
+export interface IdentityGround extends Ground<IdentityAddress> {
+  readonly drift: {
+    password(user: string): Promise<void>;
+    disable(user: string): Promise<void>;
+    takeRole(user: string, project: string, role: string): Promise<void>;
+    setUrl(type: string, interface_: string, url: string): Promise<void>;
+    addEndpoint(type: string, interface_: string, url: string): Promise<void>;
+    /** By hand: without our mark. */
+    makeUser(user: string): Promise<void>;
+    makeService(type: string, url: string): Promise<void>;
+  };
+  /** `interface url` of the service's endpoints in the region, sorted; undefined when there is no such service. */
+  endpoints(type: string): Promise<string[] | undefined>;
+  userExists(user: string): Promise<boolean>;
+}
+
+const PASSWORD = 'Right0Password';
+
+async function faultOf(work: Promise<unknown>): Promise<CloudError> {
+  const error = await work.then(
+    () => undefined,
+    e => e,
+  );
+  expect(error).toBeInstanceOf(CloudError);
+  return error as CloudError;
+}
+
+async function expectRefused(work: Promise<unknown>, user: string, secret: string): Promise<void> {
+  const error = await faultOf(work);
+  expect(error.fault).toBe('refused');
+  expect(error.message).toContain(user);
+  expect(error.message).not.toContain(secret);
+}
+
+const expectFault = async (work: Promise<unknown>, fault: CloudError['fault']) =>
+  expect((await faultOf(work)).fault).toBe(fault);
+
+export function sqlContract(name: string, make: () => Promise<SqlGround>): void {
+  describe(`Sql on ${name}`, () => {
+    let ground: SqlGround;
+    let sql: Sql;
+    const as = (user: string, password: string) => ground.cloud.sql({ ...ground.at, user, password });
+    beforeAll(async () => {
+      ground = await make();
+      sql = ground.cloud.sql(ground.at);
+    });
+
+    it('check logs in', () => sql.check());
+
+    it('a wrong password is refused, and the message names the user but not the password', () =>
+      expectRefused(as(ground.at.user, 'Wrong0Password').check(), ground.at.user, 'Wrong0Password'));
+
+    it('a server that is not there is unreachable, and the message names it', async () => {
+      const error = await faultOf(ground.cloud.sql(ground.nowhere).check());
+      expect(error.fault).toBe('unreachable');
+      expect(error.message).toContain(`${ground.nowhere.host}:${ground.nowhere.port}`);
+    });
+
+    it('makes a database once', async () => {
+      expect(await sql.ensureDatabase('nova_api')).toBe(true);
+      expect(await sql.ensureDatabase('nova_api')).toBe(false);
+      expect(await sql.databases()).toContain('nova_api');
+    });
+
+    it('makes a user once, who sees his databases and no others', async () => {
+      await sql.ensureDatabase('novaXapi');
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(true);
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(false);
+      expect(await as('openstack-nova', PASSWORD).databases()).toEqual(['nova_api']);
+    });
+
+    it('such a user can make nothing', async () => {
+      await expectFault(as('openstack-nova', PASSWORD).ensureDatabase('mine'), 'rejected');
+      await expectFault(as('openstack-nova', PASSWORD).ensureUser('mine', PASSWORD, []), 'rejected');
+    });
+
+    it('14: at rest nothing is written', async () => {
+      const before = await ground.mutations();
+      await sql.check();
+      await sql.ensureDatabase('nova_api');
+      await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api']);
+      await sql.databases();
+      await sql.dropUser('nobody-of-that-name');
+      await sql.dropDatabase('no_such_database');
+      expect(await ground.mutations()).toBe(before);
+    });
+
+    it('repairs a password that was changed', async () => {
+      await ground.drift.password('openstack-nova');
+      await expectFault(as('openstack-nova', PASSWORD).check(), 'refused');
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(true);
+      await as('openstack-nova', PASSWORD).check();
+    });
+
+    it('takes back what was granted elsewhere, and gives back what was taken', async () => {
+      await ground.drift.grant('openstack-nova', 'novaXapi');
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(true);
+      expect(await as('openstack-nova', PASSWORD).databases()).toEqual(['nova_api']);
+      await ground.drift.revoke('openstack-nova', 'nova_api');
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(true);
+      expect(await as('openstack-nova', PASSWORD).databases()).toEqual(['nova_api']);
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(false);
+    });
+
+    it('follows another list of databases', async () => {
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['novaXapi', 'nova_api'])).toBe(true);
+      expect(await as('openstack-nova', PASSWORD).databases()).toEqual(['novaXapi', 'nova_api']);
+      expect(await sql.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(true);
+      expect(await as('openstack-nova', PASSWORD).databases()).toEqual(['nova_api']);
+    });
+
+    it('drops once, and dropping nothing is no error', async () => {
+      expect(await sql.dropUser('openstack-nova')).toBe(true);
+      expect(await sql.dropUser('openstack-nova')).toBe(false);
+      await expectFault(as('openstack-nova', PASSWORD).check(), 'refused');
+      expect(await sql.dropDatabase('nova_api')).toBe(true);
+      expect(await sql.dropDatabase('nova_api')).toBe(false);
+      expect(await sql.dropDatabase('novaXapi')).toBe(true);
+      expect(await sql.databases()).not.toContain('nova_api');
+    });
+  });
+}
+
+export function busContract(name: string, make: () => Promise<BusGround>): void {
+  describe(`Bus on ${name}`, () => {
+    let ground: BusGround;
+    let bus: Bus;
+    const as = (user: string, password: string) => ground.cloud.bus({ ...ground.at, user, password });
+    beforeAll(async () => {
+      ground = await make();
+      bus = ground.cloud.bus(ground.at);
+    });
+
+    it('check logs in', () => bus.check());
+
+    it('a wrong password is refused', () =>
+      expectRefused(as(ground.at.user, 'Wrong0Password').check(), ground.at.user, 'Wrong0Password'));
+
+    it('a server that is not there is unreachable', () =>
+      expectFault(ground.cloud.bus(ground.nowhere).check(), 'unreachable'));
+
+    it('a user needs his vhost', () => expectFault(bus.ensureUser('nova', PASSWORD, 'nowhere'), 'rejected'));
+
+    it('makes vhost and user once; he may do everything there and nothing elsewhere', async () => {
+      expect(await bus.ensureVhost('openstack-nova')).toBe(true);
+      expect(await bus.ensureVhost('openstack-nova')).toBe(false);
+      expect(await bus.ensureUser('openstack-nova', PASSWORD, 'openstack-nova')).toBe(true);
+      expect(await bus.ensureUser('openstack-nova', PASSWORD, 'openstack-nova')).toBe(false);
+      expect(await ground.vhostsOf('openstack-nova', PASSWORD)).toEqual(['openstack-nova']);
+    });
+
+    it('such a user can make nothing', () =>
+      expectFault(as('openstack-nova', PASSWORD).ensureVhost('mine'), 'rejected'));
+
+    it('a vhost may be named like a path', async () => {
+      expect(await bus.ensureVhost('a/b')).toBe(true);
+      expect(await bus.ensureVhost('a/b')).toBe(false);
+      expect(await bus.dropVhost('a/b')).toBe(true);
+    });
+
+    it('14: at rest nothing is written', async () => {
+      const before = await ground.mutations();
+      await bus.check();
+      await bus.ensureVhost('openstack-nova');
+      await bus.ensureUser('openstack-nova', PASSWORD, 'openstack-nova');
+      await bus.dropUser('nobody');
+      await bus.dropVhost('nowhere');
+      expect(await ground.mutations()).toBe(before);
+    });
+
+    it('repairs password, tags and permissions', async () => {
+      await bus.ensureVhost('other');
+      const breaks = [
+        () => ground.drift.password('openstack-nova'),
+        () => ground.drift.makeAdministrator('openstack-nova'),
+        () => ground.drift.allow('openstack-nova', 'other'),
+        () => ground.drift.forbid('openstack-nova', 'openstack-nova'),
+      ];
+      for (const breakIt of breaks) {
+        await breakIt();
+        expect(await bus.ensureUser('openstack-nova', PASSWORD, 'openstack-nova')).toBe(true);
+        expect(await bus.ensureUser('openstack-nova', PASSWORD, 'openstack-nova')).toBe(false);
+      }
+      expect(await ground.vhostsOf('openstack-nova', PASSWORD)).toEqual(['openstack-nova']);
+      await expectFault(as('openstack-nova', PASSWORD).check(), 'rejected');
+    });
+
+    it('drops once, and dropping nothing is no error', async () => {
+      expect(await bus.dropUser('openstack-nova')).toBe(true);
+      expect(await bus.dropUser('openstack-nova')).toBe(false);
+      expect(await ground.vhostsOf('openstack-nova', PASSWORD)).toBe('wrong password');
+      for (const vhost of ['openstack-nova', 'other']) {
+        expect(await bus.dropVhost(vhost)).toBe(true);
+        expect(await bus.dropVhost(vhost)).toBe(false);
+      }
+    });
+  });
+}
+
+export function identityContract(name: string, make: () => Promise<IdentityGround>): void {
+  describe(`Identity on ${name}`, () => {
+    let ground: IdentityGround;
+    let identity: Identity;
+    const as = (user: string, password: string, project = 'service') =>
+      ground.cloud.identity({ ...ground.at, user, password, project });
+    const nova = (password = PASSWORD) => identity.ensureUser('nova', password, 'service', ['admin', 'service']);
+    const entry = {
+      name: 'nova',
+      type: 'compute',
+      description: 'Compute',
+      endpoints: { public: 'http://public.example/v2.1', internal: 'http://internal.example/v2.1' },
+    };
+    const right = ['internal http://internal.example/v2.1', 'public http://public.example/v2.1'];
+    beforeAll(async () => {
+      ground = await make();
+      identity = ground.cloud.identity(ground.at);
+    });
+
+    it('check issues a token', () => identity.check());
+
+    it('a wrong password is refused', () =>
+      expectRefused(as(ground.at.user, 'Wrong0Password', ground.at.project).check(), ground.at.user, 'Wrong0Password'));
+
+    it('a server that is not there is unreachable', () =>
+      expectFault(ground.cloud.identity(ground.nowhere).check(), 'unreachable'));
+
+    it('makes a project once; a user needs his', async () => {
+      await expectFault(identity.ensureUser('nova', PASSWORD, 'nowhere', ['admin']), 'rejected');
+      expect(await identity.ensureProject('service')).toBe(true);
+      expect(await identity.ensureProject('service')).toBe(false);
+    });
+
+    it('makes a user once, who can log in to his project', async () => {
+      expect(await nova()).toBe(true);
+      expect(await nova()).toBe(false);
+      await as('nova', PASSWORD).check();
+    });
+
+    it('makes a service with its endpoints once', async () => {
+      expect(await identity.ensureService(entry)).toBe(true);
+      expect(await identity.ensureService(entry)).toBe(false);
+      expect(await ground.endpoints('compute')).toEqual(right);
+    });
+
+    it('14: at rest nothing is written but tokens', async () => {
+      const before = await ground.mutations();
+      await identity.check();
+      await identity.ensureProject('service');
+      await nova();
+      await identity.ensureService(entry);
+      await identity.dropUser('nobody');
+      await identity.dropService('no-such-type');
+      expect(await ground.mutations()).toBe(before);
+    });
+
+    it('repairs password, lock and role of a user', async () => {
+      const breaks = [
+        () => ground.drift.password('nova'),
+        () => ground.drift.disable('nova'),
+        () => ground.drift.takeRole('nova', 'service', 'service'),
+      ];
+      for (const breakIt of breaks) {
+        await breakIt();
+        expect(await nova()).toBe(true);
+        expect(await nova()).toBe(false);
+        await as('nova', PASSWORD).check();
+      }
+    });
+
+    it('follows a new password; the old one is refused', async () => {
+      expect(await nova('Second0Password')).toBe(true);
+      await expectFault(as('nova', PASSWORD).check(), 'refused');
+      await as('nova', 'Second0Password').check();
+    });
+
+    it('repairs URLs, removes a second row for one interface, adds and takes away an interface', async () => {
+      await ground.drift.setUrl('compute', 'internal', 'http://elsewhere.example');
+      expect(await identity.ensureService(entry)).toBe(true);
+      expect(await ground.endpoints('compute')).toEqual(right);
+      await ground.drift.addEndpoint('compute', 'public', 'http://twin.example');
+      expect(await identity.ensureService(entry)).toBe(true);
+      expect(await ground.endpoints('compute')).toEqual(right);
+      const more = { ...entry, endpoints: { ...entry.endpoints, admin: 'http://admin.example' } };
+      expect(await identity.ensureService(more)).toBe(true);
+      expect(await ground.endpoints('compute')).toEqual(['admin http://admin.example', ...right]);
+      expect(await identity.ensureService(entry)).toBe(true);
+      expect(await ground.endpoints('compute')).toEqual(right);
+      expect(await identity.ensureService(entry)).toBe(false);
+    });
+
+    it('takes up a service that was there, and does not take it away', async () => {
+      await ground.drift.makeService('image', 'http://old.example');
+      const image = { name: 'glance', type: 'image', endpoints: { public: 'http://new.example' } };
+      expect(await identity.ensureService(image)).toBe(true);
+      expect(await identity.ensureService(image)).toBe(false);
+      expect(await ground.endpoints('image')).toEqual(['public http://new.example']);
+      expect(await identity.dropService('image')).toBe(false);
+      expect(await ground.endpoints('image')).toEqual(['public http://new.example']);
+    });
+
+    it('takes up a user that was there, and does not take it away', async () => {
+      await ground.drift.makeUser('glance');
+      expect(await identity.ensureUser('glance', PASSWORD, 'service', ['service'])).toBe(true);
+      await as('glance', PASSWORD).check();
+      expect(await identity.dropUser('glance')).toBe(false);
+      expect(await ground.userExists('glance')).toBe(true);
+    });
+
+    it('asks a service with its token; one that is not there is unreachable', async () => {
+      await expect(identity.get(ground.at.url, '/v3/auth/projects')).resolves.toBeDefined();
+      await expectFault(identity.get(ground.nowhere.url, '/'), 'unreachable');
+    });
+
+    it('a user without rights is told so', async () => {
+      await identity.ensureUser('reader', PASSWORD, 'service', ['reader']);
+      await expectFault(as('reader', PASSWORD).ensureProject('mine'), 'rejected');
+      expect(await identity.dropUser('reader')).toBe(true);
+    });
+
+    it('drops once, and dropping nothing is no error', async () => {
+      expect(await identity.dropService('compute')).toBe(true);
+      expect(await identity.dropService('compute')).toBe(false);
+      expect(await ground.endpoints('compute')).toBeUndefined();
+      expect(await identity.dropUser('nova')).toBe(true);
+      expect(await identity.dropUser('nova')).toBe(false);
+      expect(await ground.userExists('nova')).toBe(false);
+    });
+  });
+}
