@@ -18,27 +18,24 @@ const WHOLE = 'issue 6: the whole control plane';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
 const wholeCloud = ['tls', 'credentialRotation', 'networkPolicy', 'actions'];
-const config = ['customServiceConfigSecrets', 'defaultConfigOverwrite'];
-const laterSections = ['glance', 'placement', 'ovn', 'neutron', 'nova'];
-const lastSections = ['ceph', 'cinder', 'heat', 'horizon'];
+const config = ['defaultConfigOverwrite', 'override'];
 
-/** By kind. A kind that is not here is read in full. */
+/**
+ * By kind. A kind that is not here is read in full. Sections of the control plane are passed on as they are, so the
+ * kind that gets them answers for their fields.
+ */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
-  OpenStackControlPlane: [
-    { fields: laterSections, waitsFor: CLOUD },
-    { fields: lastSections, waitsFor: WHOLE },
-    { fields: [...wholeCloud, 'storageBackend', 'networkBackend', 'publicDomain', 'ingress'], waitsFor: WHOLE },
-  ],
+  OpenStackControlPlane: [{ fields: [...wholeCloud, 'storageBackend', 'publicDomain', 'ingress'], waitsFor: WHOLE }],
   MariaDB: [
-    { fields: config, waitsFor: CLOUD },
+    { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
     { fields: wholeCloud, waitsFor: WHOLE },
   ],
   RabbitMQ: [
-    { fields: config, waitsFor: CLOUD },
+    { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
     { fields: [...wholeCloud, 'expose'], waitsFor: WHOLE },
   ],
   Memcached: [
-    { fields: config, waitsFor: CLOUD },
+    { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
     { fields: wholeCloud, waitsFor: WHOLE },
   ],
   Keystone: [
