@@ -139,10 +139,10 @@ describe('Controller', () => {
     });
     enqueue('low', LOW);
     await sim.until(() => order.length === 1);
-    await sim.run(95);
-    // Busy when the delay is over, so that the two below compete: the delayed one is still of the low class.
+    await sim.run(105);
+    // Busy when the delay is over at 110, so that the two below compete: the delayed one is still of the low class.
     enqueue('busy');
-    await sim.run(3);
+    await sim.run(8);
     enqueue('normal');
     await sim.settle();
     expect(order.map(o => o.split('@')[0])).toEqual(['low', 'busy', 'normal', 'low']);

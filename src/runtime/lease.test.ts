@@ -229,6 +229,43 @@ describe('LeaderElection', () => {
 });
 
 describe('fencing', () => {
+  it('counts from the sending of the renewal, not from its answer', async () => {
+    const world = cluster(3);
+    const sent: number[] = [];
+    const a = candidate(world, 'a', {
+      latency: 1500,
+      intercept: request => {
+        if (request.method === 'PUT') sent.push(world.sim.clock.now());
+        return undefined;
+      },
+    });
+    a.acquire();
+    await world.sim.within(60_000, () => sent.length === 3);
+    const third = sent.length;
+    // The answer of the second renewal is there, the third is under way and will be lost with the process's time.
+    a.p.pause(60_000);
+    const last = sent[third - 2]!;
+    await world.sim.run(last + 9_999 - world.sim.clock.now());
+    a.election.fence();
+    await world.sim.run(1);
+    expect(() => a.election.fence()).toThrow('not renewed in time');
+  });
+
+  it('a leader that stood still past its deadline is out, even if nobody else came', async () => {
+    const world = cluster();
+    const a = candidate(world, 'a');
+    a.acquire();
+    await world.sim.run(5_000);
+    const before = a.requests.length;
+    a.p.pause(12_000);
+    await world.sim.run(12_100);
+    expect(a.election.lost.aborted).toBe(true);
+    expect((a.election.lost.reason as Error).message).toMatch(/leader election lost/);
+    expect(lease(world.store)!.spec.holderIdentity).toBe('a');
+    await world.sim.run(60_000);
+    expect(a.requests.length).toBe(before);
+  });
+
   it("a leader that stood still writes nothing in its successor's term, by any schedule", () =>
     tripwire(async () => {
       for (let seed = 0; seed < 12; seed++) {
@@ -269,6 +306,8 @@ describe('fencing', () => {
         expect(a.election.leading).toBe(true);
         const b = worker('b');
         await world.sim.run(5_000);
+        // At another point between two writes and two renewals each time.
+        await world.sim.run(seed * 173);
         a.p.pause(20_000 + seed * 2_300);
         await world.sim.run(90_000);
         expect([a.election.leading, b.election.leading]).toEqual([false, true]);

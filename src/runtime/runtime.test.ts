@@ -138,9 +138,9 @@ describe('the whole runtime', () => {
   });
 
   it('never makes one too many, with cut watches and any schedule; without the gate it does', async () => {
-    const surplus = async (gate: boolean) => {
+    const surplus = async (gate: boolean, seeds: number) => {
       let found = 0;
-      for (let seed = 0; seed < 15; seed++) {
+      for (let seed = 0; seed < seeds; seed++) {
         const { sim, store, put, secrets } = cluster(seed);
         const op = operator(sim.process('operator'), store, { gate });
         for (const name of ['a', 'b', 'c']) put(name);
@@ -154,8 +154,8 @@ describe('the whole runtime', () => {
       }
       return found;
     };
-    expect(await surplus(true)).toBe(0);
-    expect(await surplus(false)).toBeGreaterThan(0);
+    expect(await surplus(true, 15)).toBe(0);
+    expect(await surplus(false, 3)).toBeGreaterThan(0);
   });
 
   it('a crash at any moment: the successor finishes the work and nobody writes in its term', async () => {
