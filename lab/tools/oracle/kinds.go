@@ -36,7 +36,9 @@ var builtins = []string{
 	"rbac.authorization.k8s.io/v1/ClusterRole", "rbac.authorization.k8s.io/v1/ClusterRoleBinding",
 	"apiextensions.k8s.io/v1/CustomResourceDefinition", "discovery.k8s.io/v1/EndpointSlice",
 	"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy", "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding",
-	"scheduling.k8s.io/v1/PriorityClass",
+	"scheduling.k8s.io/v1/PriorityClass", "v1/LimitRange", "v1/ReplicationController", "v1/ResourceQuota",
+	"admissionregistration.k8s.io/v1/MutatingWebhookConfiguration", "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration",
+	"autoscaling/v1/Scale", "autoscaling/v2/HorizontalPodAutoscaler",
 }
 
 func parseKind(name string) schema.GroupVersionKind {

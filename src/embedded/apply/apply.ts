@@ -3,7 +3,9 @@
  * share parts with their inputs, which therefore must not be changed afterwards.
  */
 import type { AnyObject } from '../../kube/object.ts';
-import { FieldSet, fieldElement, goJson, pathText } from './fieldset.ts';
+import { badRequest, conflictOf, type Failure, Refused } from './conflicts.ts';
+import { FieldSet, fieldElement } from './fieldset.ts';
+import { applyAsKubectl } from './kubectl.ts';
 import {
   capUpdaters,
   decode,
@@ -15,29 +17,15 @@ import {
   withOwners,
   withoutManagedFields,
 } from './managers.ts';
-import {
-  type Comparison,
-  compare,
-  equal,
-  fieldsOf,
-  merge,
-  reconcile,
-  remove,
-  validate,
-  withNamedFields,
-} from './typed.ts';
+import { equal } from './shape.ts';
+import { type Comparison, compare, fieldsOf, merge, reconcile, remove, withNamedFields } from './typed.ts';
 import type { TypeNode } from './types.ts';
+import { validate } from './validate.ts';
+
+export type { Failure } from './conflicts.ts';
 
 /** Paths the strategy of a resource overwrites anyway, so that nobody owns them: `['status']`, `['metadata', 'labels']`. */
 export type ResetFields = readonly (readonly string[])[];
-
-export interface Failure {
-  code: 400 | 409 | 500;
-  /** '' is how the API server says "unknown": the field manager's own errors carry no reason. */
-  reason: 'BadRequest' | 'Conflict' | '';
-  message: string;
-  causes: { reason: 'FieldManagerConflict'; message: string; field: string }[];
-}
 
 export interface Write {
   manager: string;
@@ -98,10 +86,11 @@ export function keepTimes(before: AnyObject, after: AnyObject): AnyObject {
 
 // Reset fields of the strategies in Kubernetes 1.37, pkg/registry/*/*/strategy.go.
 
-const HAVE_STATUS =
-  'Pod Service PersistentVolumeClaim PersistentVolume Namespace Node Deployment ReplicaSet StatefulSet DaemonSet Job CronJob PodDisruptionBudget Ingress CustomResourceDefinition ValidatingAdmissionPolicy'.split(
-    ' ',
-  );
+const HAVE_STATUS = (
+  'Pod Service PersistentVolumeClaim PersistentVolume Namespace Node ReplicationController ResourceQuota ' +
+  'HorizontalPodAutoscaler Deployment ReplicaSet StatefulSet DaemonSet Job CronJob PodDisruptionBudget Ingress ' +
+  'CustomResourceDefinition ValidatingAdmissionPolicy'
+).split(' ');
 const STATUS_RESETS: Record<string, ResetFields> = {
   Deployment: [['spec'], ['metadata', 'labels']],
   Pod: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']],
@@ -117,16 +106,6 @@ export function resetFieldsOf(_apiVersion: string, kind: string, subresource: st
 /** The same for custom resources. `hasStatus`: the version declares the status subresource. */
 export const resetFieldsOfCustom = (subresource: string, hasStatus: boolean): ResetFields =>
   subresource === 'status' ? [['metadata'], ['spec']] : hasStatus ? [['status']] : [];
-
-class Refused extends Error {
-  readonly failure: Failure;
-  constructor(failure: Failure) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
-
-const badRequest = (message: string): Refused => new Refused({ code: 400, reason: 'BadRequest', message, causes: [] });
 
 const zeroOf = (type: TypeNode, like: AnyObject): AnyObject =>
   (type.zero ?? { apiVersion: like.apiVersion, kind: like.kind }) as AnyObject;
@@ -157,17 +136,17 @@ function ownersForUpdate(before: AnyObject | undefined, after: AnyObject, keepLi
   const sent = after.metadata.managedFields;
   if (!keepLive) {
     if (isReset(sent)) return new Map();
-    const owners = attempt(() => decode(sent));
-    if (owners !== undefined && owners.size > 0) return owners;
+    const owners = readable(sent);
+    if (owners.size > 0) return owners;
   }
-  return attempt(() => decode(before?.metadata.managedFields)) ?? new Map();
+  return readable(before?.metadata.managedFields);
 }
 
-function attempt<T>(run: () => T): T | undefined {
+function readable(entries: unknown): Owners {
   try {
-    return run();
+    return decode(entries);
   } catch {
-    return undefined;
+    return new Map();
   }
 }
 
@@ -238,50 +217,6 @@ function shift(
   return change;
 }
 
-class Conflicts extends Refused {
-  readonly paths: { id: string; owner: Owner; path: readonly string[] }[];
-  constructor(paths: Conflicts['paths']) {
-    super({
-      code: 409,
-      reason: 'Conflict',
-      message: conflictMessage(paths),
-      causes: paths.map(({ owner, path }) => ({
-        reason: 'FieldManagerConflict',
-        message: `conflict with ${ownerText(owner)}`,
-        field: pathText(path),
-      })),
-    });
-    this.paths = paths;
-  }
-}
-
-function conflictOf(conflicts: Map<string, { owner: Owner; fields: FieldSet }>): Conflicts {
-  const ids = [...conflicts.keys()].sort();
-  return new Conflicts(
-    ids.flatMap(id => {
-      const { owner, fields } = conflicts.get(id)!;
-      return [...fields.paths()].map(path => ({ id, owner, path }));
-    }),
-  );
-}
-
-function conflictMessage(paths: Conflicts['paths']): string {
-  if (paths.length === 1)
-    return `Apply failed with 1 conflict: conflict with ${ownerText(paths[0]!.owner)}: ${pathText(paths[0]!.path)}`;
-  const lines: string[] = [];
-  for (const [i, { id, owner, path }] of paths.entries()) {
-    if (id !== paths[i - 1]?.id) lines.push(`conflicts with ${ownerText(owner)}:`);
-    lines.push(`- ${pathText(path)}`);
-  }
-  return `Apply failed with ${paths.length} conflicts: ${lines.join('\n')}`;
-}
-
-function ownerText(owner: Owner): string {
-  const sub = owner.subresource === '' ? '' : ` with subresource ${JSON.stringify(owner.subresource)}`;
-  const using = owner.operation === 'Update' ? ` using ${owner.apiVersion}` : '';
-  return JSON.stringify(owner.manager) + sub + using;
-}
-
 function apply(input: ApplyInput): AnyObject {
   const { patch, type, manager } = input;
   const expected = input.expected ?? patch;
@@ -297,8 +232,8 @@ function apply(input: ApplyInput): AnyObject {
   if (Array.isArray(patch.metadata?.managedFields)) throw badRequest('metadata.managedFields must be nil');
   wrapped(`failed to create typed patch object (${nameText(patch)})`, () => validate(patch, type, false));
   wrapped(`failed to create typed live object (${nameText(live)})`, () => validate(live, type, true));
-  if (manager !== 'kubectl') return applyOver(input, live, owners, input.force);
-  return applyAsKubectl(input, live, owners);
+  const run = (force: boolean): AnyObject => applyOver(input, live, owners, force);
+  return manager === 'kubectl' ? applyAsKubectl(patch, live, type, run, input.force) : run(input.force);
 }
 
 function applyOver(input: ApplyInput, live: AnyObject, before: Owners, force: boolean): AnyObject {
@@ -332,55 +267,4 @@ function prune(merged: unknown, last: FieldSet, owners: Owners, type: TypeNode):
   let pruned = remove(merged, before, type);
   pruned = remove(merged, all.difference(namedIn(pruned).union(withNamedFields(owned, type))), type);
   return remove(merged, all.difference(namedIn(pruned)).intersection(before), type);
-}
-
-// kubectl: objects it once applied from the client carry their last configuration in an annotation.
-
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-const lastApplied = (object: AnyObject): string | undefined =>
-  object.metadata?.annotations?.[LAST_APPLIED] || undefined;
-
-function applyAsKubectl(input: ApplyInput, live: AnyObject, owners: Owners): AnyObject {
-  let object: AnyObject;
-  try {
-    object = applyOver(input, live, owners, input.force);
-  } catch (error) {
-    const allowed = error instanceof Conflicts ? attempt(() => fieldsLastApplied(input, live)) : undefined;
-    if (!(error instanceof Conflicts) || allowed === undefined) throw error;
-    const left = error.paths.filter(({ path }) => FieldSet.of(path).intersection(allowed).empty);
-    if (left.length > 0) throw new Conflicts(left);
-    object = applyOver(input, live, owners, true);
-  }
-  if (lastApplied(object) === undefined) return object;
-  const { annotations: given, ...metadata } = input.patch.metadata;
-  const { [LAST_APPLIED]: _, ...annotations } = texts(given);
-  const config = { ...input.patch, metadata: given ? { ...metadata, annotations } : metadata };
-  const all = { ...texts(object.metadata.annotations), [LAST_APPLIED]: `${goJson(sorted(config))}\n` };
-  return { ...object, metadata: { ...object.metadata, annotations: all } };
-}
-
-/** Reading annotations turns an explicit null into ''. */
-const texts = (map: Record<string, string | null> = {}): Record<string, string> =>
-  Object.fromEntries(Object.entries(map ?? {}).map(([name, text]) => [name, text ?? '']));
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, item]) => [name, sorted(item)]),
-  );
-}
-
-/** Fields that still are as kubectl applied them from the client: no conflict to take them. */
-function fieldsLastApplied(input: ApplyInput, live: AnyObject): FieldSet | undefined {
-  const text = lastApplied(live);
-  if (text === undefined) return undefined;
-  const last = JSON.parse(text) as AnyObject;
-  if (last.apiVersion !== input.patch.apiVersion || last.kind !== input.patch.kind) return undefined;
-  validate(last, input.type, false);
-  validate(live, input.type, false);
-  const { removed, modified, added } = compare(last, live, input.type);
-  return fieldsOf(last, input.type).difference(modified).difference(added).difference(removed);
 }

@@ -1,170 +1,28 @@
 /**
- * Values with a type: validation, merging, comparing, removing (structured-merge-diff, package typed).
+ * Values with a type: comparing, merging, removing (structured-merge-diff, package typed).
  * `undefined` is "not there" and `null` is an explicit null, which upstream keeps apart just so.
  */
-import { elementText, FieldSet, fieldElement, keyElement, pathText, valueElement } from './fieldset.ts';
+import { FieldSet, fieldElement, pathText } from './fieldset.ts';
 import {
-  type Field,
-  type ListType,
-  type MapType,
-  type Scalar,
-  type TypeNode,
-  typeOfField,
-  untypedAtomic,
-} from './types.ts';
+  asList,
+  asMap,
+  elementOf,
+  equal,
+  grouped,
+  INVALID,
+  isEmpty,
+  isLeaf,
+  isMap,
+  type Json,
+  type Shape,
+  settle,
+  shapeOf,
+} from './shape.ts';
+import { type ListType, type MapType, type TypeNode, typeOfField, untypedAtomic } from './types.ts';
+import { fail } from './validate.ts';
 
-export type Json = Record<string, unknown>;
 type Path = readonly string[];
-
-export const isMap = (v: unknown): v is Json => typeof v === 'object' && v !== null && !Array.isArray(v);
-const isScalar = (v: unknown): boolean => v !== null && v !== undefined && typeof v !== 'object';
 const NOTHING: TypeNode = {};
-
-type Shape = 'map' | 'scalar' | 'list';
-
-/** Which shapes of the type the value leaves possible: one, or 'any' of several (a null fits all). */
-function shapeOf(type: TypeNode, v: unknown): Shape | 'any' {
-  if (isScalar(v) && type.scalar) return 'scalar';
-  if (Array.isArray(v) && type.list) return 'list';
-  if (isMap(v) && type.map) return 'map';
-  const { map, scalar, list } = type;
-  if (map) return scalar || list ? 'any' : 'map';
-  return scalar && list ? 'any' : scalar ? 'scalar' : 'list';
-}
-
-/** Where several shapes are possible, upstream takes the first of this order. */
-const settle = (type: TypeNode, shape: Shape | 'any'): Shape =>
-  shape !== 'any' ? shape : type.map ? 'map' : type.scalar ? 'scalar' : 'list';
-
-const isLeaf = (type: TypeNode, shape: Shape): boolean =>
-  shape === 'scalar' || (shape === 'map' ? type.map!.atomic : (type.list?.kind ?? 'atomic') === 'atomic');
-
-const isEmpty = (v: Json | unknown[] | undefined): boolean =>
-  v === undefined || (Array.isArray(v) ? v.length === 0 : Object.keys(v).length === 0);
-const asMap = (v: unknown): Json | undefined => (isMap(v) ? v : undefined);
-const asList = (v: unknown): unknown[] | undefined => (Array.isArray(v) ? v : undefined);
-
-export function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]));
-  if (!isMap(a) || !isMap(b)) return false;
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every(name => name in b && equal(a[name], b[name]));
-}
-
-/** What an item without a path element goes by inside a set; never written out. */
-const INVALID = 'e:';
-
-/** The path element of an item in a set or map list; throws what upstream says of items that have none. */
-function elementOf(list: ListType, item: unknown): string {
-  if (list.kind === 'set') {
-    if (isMap(item)) throw new Error("associative list without keys has an element that's a map type");
-    if (Array.isArray(item)) throw new Error('not supported: associative list with lists as elements');
-    if (item === null) throw new Error("associative list without keys has an element that's an explicit null");
-    return valueElement(item);
-  }
-  if (item === null) throw new Error('associative list with keys may not have a null element');
-  if (!isMap(item)) throw new Error('associative list with keys may not have non-map elements');
-  const found: [string, unknown][] = [];
-  for (const name of list.keys) {
-    const value = name in item ? item[name] : defaultOf(list.items.map?.fields.get(name));
-    if (value !== undefined) found.push([name, value]);
-  }
-  if (found.length === 0) {
-    const keys = `[${list.keys.map(k => JSON.stringify(k)).join(' ')}]`;
-    throw new Error(
-      `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`,
-    );
-  }
-  return keyElement(found);
-}
-
-const defaultOf = (field: Field | undefined): unknown => field?.default ?? undefined;
-
-// Validation
-
-/** Throws upstream's text for a value that does not fit its type. */
-export function validate(value: unknown, type: TypeNode, allowDuplicates: boolean): void {
-  fail([...problems(value, type, allowDuplicates, '')]);
-}
-
-function fail(texts: string[]): void {
-  if (texts.length === 1) throw new Error(texts[0]);
-  if (texts.length > 1) throw new Error(['errors:', ...texts.map(t => `  ${t}`)].join('\n'));
-}
-
-function* problems(v: unknown, type: TypeNode, allowDuplicates: boolean, path: string): Generator<string> {
-  const at = path === '' ? '' : `${path}: `;
-  const shape = settle(type, shapeOf(type, v));
-  if (v === null) return;
-  if (shape === 'scalar') {
-    const wrong = scalarProblem(type.scalar!, v);
-    if (wrong !== undefined) yield at + wrong;
-  } else if (shape === 'map') {
-    if (!isMap(v)) yield `${at}expected map, got &{${goPrint(v)}}`;
-    else
-      for (const name of Object.keys(v).sort()) {
-        const inner = typeOfField(type.map!, name);
-        if (inner !== undefined) yield* problems(v[name], inner, allowDuplicates, `${path}.${name}`);
-        else return yield `${path}.${name}: field not declared in schema`;
-      }
-  } else if (!Array.isArray(v)) yield `${at}expected list, got &{${goPrint(v)}}`;
-  else {
-    const list = type.list!;
-    const seen = new Set<string>();
-    for (const [i, item] of v.entries()) {
-      let element = `i:${i}`;
-      if (list.kind !== 'atomic') {
-        try {
-          element = elementOf(list, item);
-        } catch (error) {
-          return yield `${at}element ${i}: ${(error as Error).message}`;
-        }
-        if (seen.has(element) && !allowDuplicates) yield `${at}duplicate entries for key ${elementText(element)}`;
-        seen.add(element);
-      }
-      yield* problems(item, list.items, allowDuplicates, path + elementText(element));
-    }
-  }
-}
-
-function scalarProblem(scalar: Scalar, v: unknown): string | undefined {
-  if (scalar === 'numeric' && typeof v !== 'number') return `expected numeric (int or float), got ${goType(v)}`;
-  if (scalar === 'string' && typeof v !== 'string')
-    return `expected string, got &value.valueUnstructured{Value:${goSyntax(v)}}`;
-  if (scalar === 'boolean' && typeof v !== 'boolean') return `expected boolean, got &{${goPrint(v)}}`;
-  if (scalar === 'untyped' && !isScalar(v)) return `expected any scalar, got &{${goPrint(v)}}`;
-  return undefined;
-}
-
-/** Go's %v, %#v and %T of decoded JSON: these reach users in error messages. */
-function goPrint(v: unknown): string {
-  if (v === null) return '<nil>';
-  if (Array.isArray(v)) return `[${v.map(goPrint).join(' ')}]`;
-  if (!isMap(v)) return String(v);
-  const names = Object.keys(v).sort();
-  return `map[${names.map(name => `${name}:${goPrint(v[name])}`).join(' ')}]`;
-}
-
-function goSyntax(v: unknown): string {
-  if (v === null) return 'interface {}(nil)';
-  if (Array.isArray(v)) return `[]interface {}{${v.map(goSyntax).join(', ')}}`;
-  if (!isMap(v)) return JSON.stringify(v);
-  const names = Object.keys(v).sort();
-  return `map[string]interface {}{${names.map(name => `${JSON.stringify(name)}:${goSyntax(v[name])}`).join(', ')}}`;
-}
-
-function goType(v: unknown): string {
-  if (Array.isArray(v)) return '[]interface {}';
-  if (isMap(v)) return 'map[string]interface {}';
-  return typeof v === 'boolean'
-    ? 'bool'
-    : typeof v === 'number'
-      ? Number.isInteger(v)
-        ? 'int64'
-        : 'float64'
-      : 'string';
-}
 
 // Field sets
 
@@ -309,24 +167,6 @@ function diffItems(lhs: unknown[], rhs: unknown[], list: ListType, path: Path, o
       out.added.insert(below);
     }
   }
-}
-
-/** Items by element; `problem` hears of those that have none, which the merging of odd old ownership can leave behind. */
-function grouped(items: unknown[], list: ListType, problem?: (text: string) => void): Map<string, unknown[]> {
-  const out = new Map<string, unknown[]>();
-  for (const [i, item] of items.entries()) {
-    let element = INVALID;
-    try {
-      element = elementOf(list, item);
-    } catch (error) {
-      problem?.(`element ${i}: ${(error as Error).message}`);
-      if (problem) continue;
-    }
-    const group = out.get(element);
-    if (group) group.push(item);
-    else out.set(element, [item]);
-  }
-  return out;
 }
 
 // Merging: nothing is removed, and where both sides have a leaf, the right one wins.
