@@ -5,7 +5,7 @@ import { type Reflection, reflect } from './reflect.ts';
 import type { Cause, Effect } from './reflector-state.ts';
 import { pathOf, resourceName } from './resource.ts';
 import { type Change, Store } from './store.ts';
-import { compareResourceVersion, newerResourceVersion } from './version.ts';
+import { compareResourceVersion } from './version.ts';
 
 /** The part of the collection that one reflector follows: a namespace, or everything. */
 interface Scope {
@@ -97,7 +97,7 @@ export function createInformer(options: InformerOptions, deps: InformerDeps): In
           reduced(effect.object, kept => emit(store.remove(kept), false));
           break;
         case 'advance':
-          scope.version = newerResourceVersion(scope.version ?? '', effect.version);
+          scope.version = effect.version;
           healthy();
           break;
         case 'list':

@@ -6,9 +6,11 @@ import {
   deleted,
   failed,
   fixedRandom,
+  listOf,
   ManualClock,
   modified,
   ScriptedTransport,
+  status,
 } from '../../test/unit/kube.ts';
 import { type CacheDeps, createCache, type Indexer, type InformerOptions, NoInformer } from './cache.ts';
 import type { AnyObject, ManagedFieldsEntry } from './object.ts';
@@ -129,6 +131,18 @@ describe('events', () => {
     informer.onChange({ added: () => void informer.stop() });
     await stream.send(added(configMap('a', 101)), added(configMap('b', 102)));
     expect([informer.list().length, stream.aborted(), clock.timers, await net.unseen()]).toEqual([1, true, 0, 0]);
+  });
+});
+
+describe('a handler that stops the informer during the first list', () => {
+  it('keeps the watch from being opened', async () => {
+    const { net, clock, cache } = setUp();
+    const informer = cache.informer({ resource: ConfigMap });
+    informer.onChange({ added: () => void informer.stop() });
+    informer.start();
+    await (await net.next()).answer(422, status(422, 'Invalid'));
+    await (await net.next()).answer(200, listOf(10, [configMap('a', 1)]));
+    expect([await net.unseen(), clock.timers]).toEqual([0, 0]);
   });
 });
 

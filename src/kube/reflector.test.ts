@@ -154,9 +154,11 @@ describe('filling', () => {
     const second = await net.next();
     expect(second.request.query).toEqual({ limit: '500', continue: 'more' });
     expect(names()).toEqual([]);
-    await second.answer(200, listOf(10, [configMap('b', 6)]));
+    await second.answer(200, listOf(14, [configMap('b', 6)]));
     expect(names()).toEqual(['a', 'b']);
-    await (await net.next()).answer(410, status(410, 'Expired'));
+    const watch = await net.next();
+    expect(watch.request.query?.resourceVersion).toBe('10'); // of the snapshot, not of the moment a page was sent
+    await watch.answer(410, status(410, 'Expired'));
     expect((await net.next()).request.query).toEqual({ resourceVersion: '10', limit: '500' });
   });
 
@@ -165,7 +167,7 @@ describe('filling', () => {
     ['5: expired', 410, status(410, 'Expired')],
     ['6: too large a version', 504, tooLarge],
   ])('%s on a list means the newest, at once and paged, and only this time', async (_, code, body) => {
-    const { net, names } = setUp();
+    const { net, clock, names } = setUp();
     await refuseWatchList(net);
     await (await net.next()).answer(200, listOf(10, [configMap('a', 5)]));
     await (await net.next()).answer(410, status(410, 'Expired'));
@@ -174,7 +176,11 @@ describe('filling', () => {
     expect(newest.request.query).toEqual({ limit: '500' });
     await newest.answer(200, listOf(20, [configMap('b', 15)]));
     expect(names()).toEqual(['b']);
-    expect((await net.next()).request.query?.resourceVersion).toBe('20');
+    const watch = await net.next();
+    expect(watch.request.query?.resourceVersion).toBe('20');
+    await clock.advance(130_000);
+    await watch.answer(410, status(410, 'Expired'));
+    expect((await net.next()).request.query).toEqual({ resourceVersion: '20' });
   });
 
   it('a page that expired is followed by one whole list at the version first asked for', async () => {

@@ -86,12 +86,12 @@ export function createSender(transport: Transport, clock: Clock, options: Client
   async function attempt(call: Call, number: number, signal: AbortSignal | undefined): Promise<Response> {
     const read = isRead(call.verb);
     const timeout = read ? (options.readTimeout ?? READ_TIMEOUT) : (options.writeTimeout ?? WRITE_TIMEOUT);
+    // Last thing before the wire: a timer that should have noticed the lost lease may itself be late.
+    if (!read) options.fence?.();
     const began = clock.now();
     const sentAt = clock.wall();
     let status: number | undefined;
     try {
-      // Last thing before the wire: a timer that should have noticed the lost lease may itself be late.
-      if (!read) options.fence?.();
       const response = await transport.send({ timeout, ...call.request }, signal);
       status = response.status;
       if (response.headers.date !== undefined)

@@ -131,7 +131,7 @@ describe('our client on a real kube-apiserver', { timeout: 120_000 }, () => {
     const body: AnyObject = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: at('w'), spec: { size: 1 } };
     await client.apply(Widget, { ...body, status: { ignored: true } }, { manager: 'spec' });
     const { spec: _, ...bare } = body;
-    const done = await client.apply(
+    const done = await client.apply<AnyObject>(
       Widget,
       { ...bare, status: { ready: true } },
       { manager: 'status', subresource: 'status' },
