@@ -27,7 +27,7 @@ export function conf(service: string, ...inputs: (Sections | Part | undefined)[]
   return { service, sections: merge(...parts.map(part => part.sections)), parts };
 }
 
-export function merge(...all: Sections[]): Sections {
+function merge(...all: Sections[]): Sections {
   const merged: Record<string, Record<string, Setting>> = {};
   for (const sections of all) {
     for (const [name, section] of Object.entries(sections)) {

@@ -61,7 +61,7 @@ const pluginSections = new Set([
   'taas',
 ]);
 
-export function isAuthSection(schema: Schema, section: string): boolean {
+function isAuthSection(schema: Schema, section: string): boolean {
   return authSections.has(groupId(section)) || schema.option(section, 'auth_type') !== undefined;
 }
 

@@ -19,7 +19,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 const normal = (word: string): string => word.toLowerCase().replaceAll('-', '_').trim();
 
 /** Edits between two words, where swapped neighbours are one edit (optimal string alignment); gives up at the limit. */
-export function distance(a: string, b: string, limit: number): number {
+function distance(a: string, b: string, limit: number): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
