@@ -7,7 +7,7 @@ export type Draft = Omit<Condition, 'lastTransitionTime'>;
 type Conditions = readonly DeepReadonly<Condition>[];
 
 /** Messages are for people; a stack trace in one would make status unreadable and large. */
-export const MESSAGE_LIMIT = 512;
+const MESSAGE_LIMIT = 512;
 
 /**
  * The conditions to store: `drafts` in their order, Ready first. lastTransitionTime moves only when status flips:
@@ -35,15 +35,8 @@ export function setCondition(before: Conditions, draft: Draft, now: Date): Condi
   return mergeConditions(before, findCondition(before, draft.type) ? drafts : [...drafts, draft], now);
 }
 
-export const findCondition = (conditions: Conditions | undefined, type: string): DeepReadonly<Condition> | undefined =>
+const findCondition = (conditions: Conditions | undefined, type: string): DeepReadonly<Condition> | undefined =>
   conditions?.find(condition => condition.type === type);
-
-/** What is worth an event: conditions whose status or reason is not what it was. */
-export const transitions = (before: Conditions, after: readonly Condition[]): readonly Condition[] =>
-  after.filter(condition => {
-    const old = findCondition(before, condition.type);
-    return old?.status !== condition.status || old.reason !== condition.reason;
-  });
 
 const cut = (message: string) =>
   message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 3)}...`;

@@ -1,5 +1,5 @@
-import { Heap } from '../world/heap.ts';
 import type { Clock } from '../world/world.ts';
+import { Delays } from './delays.ts';
 import type { Limiter } from './limiter.ts';
 import { noMetrics, type QueueMetrics } from './metrics.ts';
 
@@ -28,21 +28,10 @@ export interface QueueOptions<K> {
   readonly metrics?: QueueMetrics;
 }
 
-/** setTimeout takes 31 bits and fires at once above that. */
-const MAX_DELAY = 2 ** 31 - 1;
-
 interface Entry {
   priority: number;
   /** When it became ready, for the time it waited. */
   since: number;
-}
-
-interface Delayed {
-  readonly due: number;
-  /** Keys due in the same millisecond leave as they came. */
-  readonly order: number;
-  readonly priority: number;
-  readonly daemon: boolean;
 }
 
 /**
@@ -58,16 +47,7 @@ export class WorkQueue<K = string> {
   /** By priority; the insertion order of a Set is the order of leaving. No class is empty. */
   readonly #ready = new Map<number, Set<K>>();
   /** Keys that wait for their time. Disjoint from #dirty. */
-  readonly #delayed = new Map<K, Delayed>();
-  /** Every entry of #delayed, and entries that were replaced since: those are dropped when they surface. */
-  readonly #heap = new Heap<{ key: K; entry: Delayed }>(
-    ({ entry: a }, { entry: b }) => a.due < b.due || (a.due === b.due && a.order < b.order),
-  );
-  #order = 0;
-  /** How many of #delayed are not daemons. */
-  #pending = 0;
-  /** One timer, for the head of the heap. Absent if and only if #delayed is empty. */
-  #timer: { due: number; daemon: boolean; cancel(): void } | undefined;
+  readonly #delays: Delays<K>;
   /** Workers that wait, oldest first. Empty whenever something is ready. */
   readonly #getters: ((work: Work<K> | undefined) => void)[] = [];
   /** When a failed key is due again: a failure before that, brought on by an event, costs no further attempt. */
@@ -78,13 +58,13 @@ export class WorkQueue<K = string> {
   readonly #clock: Clock;
   readonly #limiter: Limiter<K>;
   readonly #metrics: QueueMetrics;
-  readonly #label: string;
 
   constructor(options: QueueOptions<K>) {
     this.#clock = options.clock;
     this.#limiter = options.limiter;
     this.#metrics = options.metrics ?? noMetrics.queue(options.name ?? '');
-    this.#label = `${options.name ?? 'queue'} delay`;
+    const label = `${options.name ?? 'queue'} delay`;
+    this.#delays = new Delays(options.clock, label, (key, priority) => this.#makeDirty(key, priority));
   }
 
   add(key: K, options: AddOptions = {}): void {
@@ -95,22 +75,14 @@ export class WorkQueue<K = string> {
       this.#raise(key, dirty, priority);
       return;
     }
-    const delayed = this.#delayed.get(key);
-    const due = this.#clock.now() + Math.min(after, MAX_DELAY);
-    const highest = Math.max(priority, delayed?.priority ?? priority);
-    if (after > 0) {
-      this.#delay(key, {
-        due: Math.min(due, delayed?.due ?? due),
-        order: this.#order++,
-        priority: highest,
-        daemon: daemon && (delayed?.daemon ?? true),
-      });
-    } else {
-      this.#undelay(key);
-      this.#makeDirty(key, highest);
-    }
+    const delayed = this.#delays.get(key);
     if (!delayed) this.#metrics.added();
-    this.#arm();
+    if (after > 0) {
+      this.#delays.set(key, after, priority, daemon);
+    } else {
+      this.#delays.delete(key);
+      this.#makeDirty(key, Math.max(priority, delayed?.priority ?? priority));
+    }
   }
 
   /** Adds the key after the limiter's delay. */
@@ -153,7 +125,7 @@ export class WorkQueue<K = string> {
   /** Nothing more comes out: delayed and ready keys are dropped, waiting workers wake, a drain ends. */
   shutDown(): void {
     this.#state = 'shut';
-    this.#clearDelayed();
+    this.#delays.clear();
     this.#dirty.clear();
     this.#ready.clear();
     this.#wakeAll();
@@ -162,7 +134,7 @@ export class WorkQueue<K = string> {
   /** Takes nothing new, hands out what is ready, and resolves when the last key is done. */
   drain(): Promise<void> {
     if (this.#state === 'open') this.#state = 'draining';
-    this.#clearDelayed();
+    this.#delays.clear();
     return new Promise(resolve => {
       this.#drained.push(resolve);
       this.#finishDrain();
@@ -182,7 +154,7 @@ export class WorkQueue<K = string> {
 
   /** Keys that wait for a time. */
   get delayed(): number {
-    return this.#delayed.size;
+    return this.#delays.size;
   }
 
   #makeDirty(key: K, priority: number): void {
@@ -221,57 +193,6 @@ export class WorkQueue<K = string> {
     this.#dirty.delete(key);
     this.#processing.set(key, now);
     return { key, priority };
-  }
-
-  #delay(key: K, entry: Delayed): void {
-    this.#undelay(key);
-    this.#delayed.set(key, entry);
-    this.#heap.push({ key, entry });
-    if (!entry.daemon) this.#pending++;
-  }
-
-  #undelay(key: K): void {
-    const entry = this.#delayed.get(key);
-    if (!entry) return;
-    this.#delayed.delete(key);
-    if (!entry.daemon) this.#pending--;
-  }
-
-  #clearDelayed(): void {
-    for (const key of [...this.#delayed.keys()]) this.#undelay(key);
-    this.#arm();
-  }
-
-  /** Sets the timer to the head of the heap. It is a daemon only if nothing behind the head is more than that. */
-  #arm(): void {
-    let head = this.#heap.peek();
-    while (head && this.#delayed.get(head.key) !== head.entry) {
-      this.#heap.pop();
-      head = this.#heap.peek();
-    }
-    const daemon = this.#pending === 0;
-    if (head && this.#timer?.due === head.entry.due && this.#timer.daemon === daemon) return;
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (!head) return;
-    const { due } = head.entry;
-    const cancel = this.#clock.timer(due - this.#clock.now(), () => this.#fire(), { label: this.#label, daemon });
-    this.#timer = { due, daemon, cancel };
-  }
-
-  #fire(): void {
-    this.#timer = undefined;
-    const now = this.#clock.now();
-    for (let head = this.#heap.peek(); head; head = this.#heap.peek()) {
-      const { key, entry } = head;
-      const current = this.#delayed.get(key) === entry;
-      if (current && entry.due > now) break;
-      this.#heap.pop();
-      if (!current) continue;
-      this.#undelay(key);
-      this.#makeDirty(key, entry.priority);
-    }
-    this.#arm();
   }
 
   #finishDrain(): void {

@@ -50,7 +50,7 @@ function source<T extends KubeObject>(informer: Informer<T>, keys: Keys<T>, when
 const metaOf = (object: unknown) => (object as DeepReadonly<AnyObject>).metadata;
 const version = (object: unknown) => metaOf(object).resourceVersion;
 
-export function ownersOf(object: DeepReadonly<KubeObject>, owner: Resource): readonly string[] {
+function ownersOf(object: DeepReadonly<KubeObject>, owner: Resource): readonly string[] {
   const { ownerReferences = [], namespace = '' } = object.metadata;
   return ownerReferences
     .filter(ref => ref.kind === owner.kind && groupOf(ref.apiVersion) === owner.group)
