@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition } from '../kube/object.ts';
-import { type Draft, mergeConditions, setCondition } from './conditions.ts';
+import { type Draft, mergeConditions, setCondition, transitions } from './conditions.ts';
 
 const T0 = '2026-01-01T00:00:00Z';
 const now = new Date('2026-01-02T03:04:05.678Z');
@@ -58,5 +58,17 @@ describe('setCondition', () => {
     expect(changed).toEqual([before[0], { ...draft('A', 'False'), lastTransitionTime: NOW }, before[2]]);
     expect(setCondition(before, draft('C', 'True'), now).map(c => c.type)).toEqual(['Ready', 'A', 'B', 'C']);
     expect(before[1]?.status).toBe('True');
+  });
+});
+
+describe('transitions', () => {
+  it('are changes of status or reason, not of text', () => {
+    const before = [old('A', 'True'), old('B', 'False'), old('C', 'False')];
+    const after = mergeConditions(
+      before,
+      [draft('A', 'False'), draft('B', 'False', 'Other'), draft('C', 'False', 'R', 'text'), draft('D', 'True')],
+      now,
+    );
+    expect(transitions(before, after).map(c => c.type)).toEqual(['A', 'B', 'D']);
   });
 });

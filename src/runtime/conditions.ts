@@ -38,5 +38,12 @@ export function setCondition(before: Conditions, draft: Draft, now: Date): Condi
 const findCondition = (conditions: Conditions | undefined, type: string): DeepReadonly<Condition> | undefined =>
   conditions?.find(condition => condition.type === type);
 
+/** What is worth an event: conditions whose status or reason is not what it was. */
+export const transitions = (before: Conditions, after: readonly Condition[]): readonly Condition[] =>
+  after.filter(condition => {
+    const old = findCondition(before, condition.type);
+    return old?.status !== condition.status || old.reason !== condition.reason;
+  });
+
 const cut = (message: string) =>
   message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 3)}...`;
