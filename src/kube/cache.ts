@@ -4,7 +4,7 @@ import type { Informer, InformerDeps, InformerOptions } from './informer.ts';
 import type { AnyObject, KubeObject } from './object.ts';
 import { apiVersionOf, type Resource, resourceName } from './resource.ts';
 
-export type { Handler, Indexer, Informer, InformerOptions, InformerStats, ListOptions } from './informer.ts';
+export type { Handler, Indexer, Informer, InformerOptions, InformerStats } from './informer.ts';
 
 /** Nothing that is alive takes longer to fill (CR's default for the same wait). */
 const SYNC_TIMEOUT = 120_000;

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { configMap, listOf, ManualClock, ScriptedTransport, settle, status } from '../../test/unit/kube.ts';
-import { type ApiError, type ClientOptions, createClient, isAlreadyExists, isConflict, isInvalid } from './client.ts';
+import {
+  type ApiError,
+  type ClientOptions,
+  createClient,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+} from './client.ts';
 import type { AnyObject } from './object.ts';
 import { ConfigMap, Deployment, Node } from './resource.ts';
 import type { RequestInfo } from './sender.ts';
@@ -140,6 +151,27 @@ describe('writes', () => {
       'Unknown',
       'create configmaps in default: <html> bad gateway </html>',
     ]);
+  });
+
+  it.each([
+    [403, status(403, 'Forbidden'), ['isForbidden']],
+    [404, status(404, 'NotFound'), ['isNotFound']],
+    [409, status(409, 'Conflict'), ['isConflict']],
+    [410, status(410, 'Expired'), ['isExpired']],
+    [422, status(422, 'Invalid'), ['isInvalid']],
+    [
+      403,
+      status(403, 'Forbidden', { details: { causes: [{ reason: 'NamespaceTerminating' }] } }),
+      ['isForbidden', 'isNamespaceTerminating'],
+    ],
+  ])('names %i by its helper only', async (code, body, helpers) => {
+    const { net, client } = setUp();
+    const error = client.create(ConfigMap, configMap('a', 1)).catch((e: unknown) => e);
+    await (await net.next()).answer(code, body);
+    const all = { isForbidden, isNotFound, isConflict, isExpired, isInvalid, isNamespaceTerminating };
+    const said = await error;
+    expect(Object.entries(all).flatMap(([name, is]) => (is(said) ? [name] : []))).toEqual(helpers);
+    expect(Object.values(all).some(is => is(new Error('other')))).toBe(false);
   });
 
   it('tells AlreadyExists from a conflict', async () => {

@@ -75,9 +75,7 @@ export const isConflict = (error: unknown): boolean => has(error, 409) && !isAlr
 export const isAlreadyExists = (error: unknown): boolean => has(error, 409, 'AlreadyExists');
 export const isInvalid = (error: unknown): boolean => has(error, 422);
 export const isForbidden = (error: unknown): boolean => has(error, 403);
-export const isUnauthorized = (error: unknown): boolean => has(error, 401);
 export const isExpired = (error: unknown): boolean => has(error, 410);
-export const isTooManyRequests = (error: unknown): boolean => has(error, 429);
 /** A create refused because its namespace is going away: nothing to retry, the object will never be. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof ApiError && error.causes.some(cause => cause.reason === 'NamespaceTerminating');

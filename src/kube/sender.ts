@@ -45,7 +45,7 @@ export interface ClientOptions {
 }
 
 /** A request with what metrics and retry rules need to know about it. */
-export interface Call {
+interface Call {
   readonly verb: RequestInfo['verb'];
   readonly resource: string;
   readonly subresource?: string;
@@ -57,14 +57,14 @@ export interface Sender {
   serverTime(): number;
 }
 
-export const isRead = (verb: RequestInfo['verb']): boolean => verb === 'get' || verb === 'list';
+const isRead = (verb: RequestInfo['verb']): boolean => verb === 'get' || verb === 'list';
 
 /**
  * How long to wait before trying again, or undefined when the answer stands. A write is repeated only when the server
  * surely did not do it (429, 503) and says when to come back; 500 and 504 leave the outcome open, and the caller reads
  * before it writes again.
  */
-export function retryDelay(verb: RequestInfo['verb'], response: Response): number | undefined {
+function retryDelay(verb: RequestInfo['verb'], response: Response): number | undefined {
   const { status, headers } = response;
   const retryable = status === 429 || status === 503 || (isRead(verb) && status >= 500);
   const seconds = Number(headers['retry-after'] ?? Number.NaN);
@@ -73,7 +73,7 @@ export function retryDelay(verb: RequestInfo['verb'], response: Response): numbe
 }
 
 /** `299 - "text"` with \" and \\ escaped, several joined by commas (RFC 9110 5.6.4, RFC 7234 5.5). */
-export function parseWarnings(header: string | undefined): string[] {
+function parseWarnings(header: string | undefined): string[] {
   if (header === undefined) return [];
   return [...header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(match => match[1]!.replace(/\\(.)/g, '$1'));
 }

@@ -11,7 +11,7 @@ export function compareResourceVersion(a: string | undefined, b: string | undefi
 }
 
 /** The server forbids leading zeros, except in "0", which only clients send ("any version will do"). */
-export const isComparable = (version: string): boolean => /^[1-9][0-9]*$/.test(version);
+const isComparable = (version: string): boolean => /^[1-9][0-9]*$/.test(version);
 
 /** The newer of two; `b` when they cannot be compared, because it was heard last. */
 export const newerResourceVersion = (a: string, b: string): string => (compareResourceVersion(a, b) === 1 ? a : b);
