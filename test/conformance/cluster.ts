@@ -94,7 +94,9 @@ export class RealCluster {
     for (const name of [NS, 'openstack-operator-system'])
       await this.admin.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     for (const object of rbac(this.#plans) as AnyObject[]) {
-      const subjects = object.subjects !== undefined && [{ kind: 'User', name: 'operator', apiGroup: 'rbac.authorization.k8s.io' }];
+      const subjects = object.subjects !== undefined && [
+        { kind: 'User', name: 'operator', apiGroup: 'rbac.authorization.k8s.io' },
+      ];
       await this.admin.create(role(object.kind), { ...object, ...(subjects && { subjects }) } as AnyObject);
     }
     await this.until(async () => {

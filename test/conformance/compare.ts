@@ -10,12 +10,21 @@ export function normaliseResponse(response: Response): unknown {
   return {
     status: response.status,
     ...(warning === undefined ? {} : { warning: warning.split(/, (?=299 )/).sort() }),
-    body: normalise(response.body, []),
+    body: normalise(withoutGenerated(response.body), []),
   };
 }
 
 export const normaliseEvents = (events: readonly WatchEvent[]): unknown =>
   events.map(e => ({ type: e.type, object: normalise(e.object, []) }));
+
+/** The five letters that the server added to a generateName, wherever they stand. */
+function withoutGenerated(body: unknown): unknown {
+  const text = JSON.stringify(body) ?? 'null';
+  const prefixes = [...new Set([...text.matchAll(/"generateName":"([^"]+)"/g)].map(m => m[1]!))];
+  return JSON.parse(
+    prefixes.reduce((t, p) => t.replaceAll(new RegExp(`"${p}[a-z0-9]{5}"`, 'g'), `"${p}<generated>"`), text),
+  );
+}
 
 function normalise(value: unknown, path: readonly string[]): unknown {
   const key = path.at(-1) ?? '';
@@ -30,20 +39,16 @@ function normalise(value: unknown, path: readonly string[]): unknown {
   }
   if (typeof value !== 'object' || value === null) return value;
   const object = value as Record<string, unknown>;
-  const generated = typeof object.generateName === 'string' && typeof object.name === 'string';
   return Object.fromEntries(
     Object.keys(object)
       .sort()
-      .map(k => [
-        k,
-        generated && k === 'name' ? `${object.generateName}<generated>` : normalise(object[k], [...path, k]),
-      ]),
+      .map(k => [k, normalise(object[k], [...path, k])]),
   );
 }
 
 function text(value: string, key: string): string {
   if (key === 'resourceVersion' && /^\d+$/.test(value)) return value === '0' ? value : '<version>';
-  if (key === 'continue') return '<continue>';
+  if (key === 'continue' && value !== '') return '<continue>';
   if (TIME.test(value)) return '<time>';
   if ((key === 'clusterIP' || key === 'clusterIPs') && /^10\./.test(value)) return '<address>';
   const known = value
@@ -54,7 +59,17 @@ function text(value: string, key: string): string {
     .replace(/10\.96\.\d+\.\d+|10\.1\d\d\.\d+\.\d+/g, '<address>')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>');
   // A few refusals go on with a diff of Go structs, which only Go can print.
-  const plain = known.replace(/(is immutable after creation[^\n]*|pod updates may not change[^\n]*)\n[\s\S]*$/, '$1');
+  const plain = known
+    .replace(/((?:patch: )?Invalid value: )"(\{|map\[).*": /s, '$1<object>: ')
+    .replace(
+      /(spec\.template: Invalid value: |^Invalid value: )\{"labels".*\}: field is immutable/s,
+      '$1<template>: field is immutable',
+    )
+    .replace(
+      /(spec\.template: Invalid value: |^Invalid value: )\{"metadata".*\}: field is immutable/s,
+      '$1<template>: field is immutable',
+    )
+    .replace(/(is immutable after creation[^\n]*|pod updates may not change[^\n]*)\n[\s\S]*$/, '$1');
   return key === 'message' ? sortInvalid(plain) : plain;
 }
 

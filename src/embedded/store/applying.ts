@@ -20,7 +20,7 @@ export function applyRequest(server: Server, call: Call): Response {
   const patch = request.body;
   if (!isObject(patch)) throw badRequest('error decoding YAML: the body is not an object');
   const type = typeOf(resource);
-  if (!type) throw methodNotAllowed(resource);
+  if (!type) throw methodNotAllowed();
   const live = server.state.get(resource.storage, call.namespace, call.name);
   if (!live && call.subresource !== '') throw notFound(resource, call.name);
   const body = clone(patch) as AnyObject;
@@ -46,17 +46,16 @@ export function applyRequest(server: Server, call: Call): Response {
 
 function checkHead(call: Call, body: AnyObject): void {
   const want = apiVersionOf(call.resource);
-  if (body.apiVersion !== want && body.apiVersion !== undefined)
-    throw badRequest(
-      `the API version in the data (${body.apiVersion}) does not match the expected API version (${want})`,
-    );
+  if (body.apiVersion !== want && body.apiVersion !== undefined) {
+    const [group, version] = body.apiVersion.includes('/') ? body.apiVersion.split('/') : ['', body.apiVersion];
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${body.kind}`);
+  }
   if (body.metadata.name === undefined) body.metadata.name = call.name;
   else if (body.metadata.name !== call.name) {
     throw badRequest(
       `the name of the object (${body.metadata.name}) does not match the name on the URL (${call.name})`,
     );
   }
-  if (call.resource.namespaced) body.metadata.namespace ??= call.namespace;
 }
 
 const refusalOf = (f: Failure) =>

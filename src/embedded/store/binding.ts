@@ -7,7 +7,7 @@ import { badRequest, conflict, methodNotAllowed, notFound, quote } from './statu
 /** POST pods/<name>/binding: the only way a pod gets its node after it was made. */
 export function bind(server: Server, call: Call): Response {
   const { resource, namespace, name } = call;
-  if (call.request.method !== 'POST') throw methodNotAllowed(resource);
+  if (call.request.method !== 'POST') throw methodNotAllowed();
   const target = (call.request.body as { target?: { name?: string } } | undefined)?.target?.name ?? '';
   if (target === '') throw badRequest('target.name: Required value');
   const pod = server.state.get(resource.storage, namespace, name);

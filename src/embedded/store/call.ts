@@ -33,13 +33,13 @@ export const dryRun = (call: Call): boolean => call.query.dryRun === 'All';
 /** The name of a writer that did not give one; the real server takes it from the User-Agent, which Request does not carry. */
 export const managerOf = (call: Call): string => call.query.fieldManager ?? 'unknown';
 
-export function answer(call: Call, status: number, body: unknown): Response {
+export function warningsOf(call: Call): { warning?: string } {
   const warnings = [...new Set(call.warnings)].map(w => `299 - ${JSON.stringify(w)}`);
-  return {
-    status,
-    headers: { 'content-type': 'application/json', ...(warnings.length > 0 ? { warning: warnings.join(', ') } : {}) },
-    body,
-  };
+  return warnings.length > 0 ? { warning: warnings.join(', ') } : {};
+}
+
+export function answer(call: Call, status: number, body: unknown): Response {
+  return { status, headers: { 'content-type': 'application/json', ...warningsOf(call) }, body };
 }
 
 /** A stored object in the version that was asked for. Versions differ in nothing but their name, except Events. */
@@ -49,6 +49,15 @@ export function inVersion(resource: Served, object: AnyObject): AnyObject {
   if (resource.storage === 'events') return eventInVersion(object, apiVersion);
   return { ...object, apiVersion };
 }
+
+/** The object that the call names, in the call's version. */
+export function lookUp(server: Server, call: Call): AnyObject | undefined {
+  const found = server.state.get(call.resource.storage, call.namespace, call.name);
+  return found && inVersion(call.resource, found);
+}
+
+export const forStorage = (resource: Served, object: AnyObject): AnyObject =>
+  resource.storage === 'events' ? eventInVersion(object, 'v1') : object;
 
 const eventNames = [
   ['involvedObject', 'regarding'],
@@ -61,7 +70,7 @@ const eventNames = [
 ] as const;
 
 /** Events are stored as core/v1; events.k8s.io/v1 has other names for seven of their fields. */
-export function eventInVersion(object: AnyObject, apiVersion: string): AnyObject {
+function eventInVersion(object: AnyObject, apiVersion: string): AnyObject {
   if (object.apiVersion === apiVersion) return object;
   const toCore = apiVersion === 'v1';
   const out: Record<string, unknown> = { ...object, apiVersion };

@@ -1,16 +1,15 @@
 import type { AnyObject } from '../../kube/object.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { setDefaults } from './builtin/defaults.ts';
-import { type Call, eventInVersion } from './call.ts';
+import type { Call } from './call.ts';
 import { decodeCustom } from './custom/decode.ts';
 import { isObject, type Json } from './json.ts';
 import { QuantityError } from './quantity.ts';
-import { badRequest, type Refusal } from './status.ts';
-import { DecodeError, decode } from './types.ts';
+import { badRequest, invalid, invalidValue, type Refusal } from './status.ts';
+import { DecodeError, decode, structOf } from './types.ts';
 
 /** Reads a body as an object of the call's kind: unknown fields dropped (or refused), defaults set. Shares nothing with it. */
 export function decodeBody(call: Call, body: unknown): AnyObject {
-  if (!isObject(body)) throw badRequest('the request body is not an object');
   checkKind(call, body);
   return decodeObject(call, body);
 }
@@ -27,7 +26,7 @@ export function decodeObject(call: Call, body: Json): AnyObject {
   object.apiVersion = apiVersionOf(resource);
   reportUnknown(call, unknown);
   if ('builtin' in resource.is) setDefaults(resource.kind, object);
-  return resource.storage === 'events' ? eventInVersion(object, 'v1') : object;
+  return object;
 }
 
 export function asKind<T>(call: Call, read: () => T): T {
@@ -36,7 +35,6 @@ export function asKind<T>(call: Call, read: () => T): T {
   } catch (error) {
     if (!(error instanceof DecodeError || error instanceof QuantityError)) throw error;
     const { kind, version } = call.resource;
-    if ('custom' in call.resource.is) throw badRequest(error.message);
     throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`);
   }
 }
@@ -56,27 +54,53 @@ export function strictError(call: Call, texts: readonly string[]): Refusal {
   );
 }
 
-function checkKind(call: Call, body: Json): void {
-  const { kind, version } = call.resource;
-  const want = apiVersionOf(call.resource);
-  // An absent kind or apiVersion is taken from the path.
-  const got = { kind: body.kind || kind, apiVersion: body.apiVersion || want };
-  if (got.kind === kind && got.apiVersion === want) return;
-  if ('custom' in call.resource.is) {
-    if (got.apiVersion !== want) {
+const HEAD = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
+
+/** The body must be of the resource's kind; a built-in kind takes what is not said from the path. */
+function checkKind(call: Call, body: unknown): asserts body is Json {
+  const { resource } = call;
+  const unrecognized = `the object provided is unrecognized (must be of type ${resource.kind}): `;
+  if (!isObject(body)) {
+    const hex = Buffer.from(JSON.stringify(body ?? '')).toString('hex');
+    const what = Array.isArray(body) ? 'array' : typeof body;
+    throw badRequest(
+      `${unrecognized}couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${HEAD} (${hex})`,
+    );
+  }
+  const want = apiVersionOf(resource);
+  if ('custom' in resource.is) {
+    for (const [key, title] of [
+      ['kind', 'Kind'],
+      ['apiVersion', 'apiVersion'],
+    ] as const) {
+      if (body[key]) continue;
+      const text = JSON.stringify(body);
+      throw badRequest(`${unrecognized}Object '${title}' is missing in '${text}' (${text.slice(0, 30)} ...)`);
+    }
+    if (body.apiVersion !== want) {
       throw badRequest(
-        `the API version in the data (${got.apiVersion}) does not match the expected API version (${want})`,
+        `the API version in the data (${body.apiVersion}) does not match the expected API version (${want})`,
       );
     }
+    if (body.kind !== resource.kind) {
+      const name = (isObject(body.metadata) ? body.metadata.name : '') as string;
+      throw invalid({ ...resource, kind: String(body.kind) }, name, [
+        invalidValue('kind', body.kind, `must be ${resource.kind}`),
+      ]);
+    }
+    return;
+  }
+  const kind = String(body.kind || resource.kind);
+  const apiVersion = String(body.apiVersion || want);
+  if (kind === resource.kind && apiVersion === want) return;
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  const handled = `${kind} in version "${version}" cannot be handled as a ${resource.kind}: `;
+  if (!structOf(apiVersion, kind)) {
+    // The place is where upstream made its scheme.
     throw badRequest(
-      `${got.kind} in version "${version}" cannot be handled as a ${kind}: converting (unstructured.Unstructured) to (${call.resource.kind}): unknown conversion`,
+      `${handled}no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`,
     );
   }
-  const known = call.resource.kind;
-  if (got.apiVersion !== want) {
-    throw badRequest(
-      `the API version in the data (${got.apiVersion}) does not match the expected API version (${want})`,
-    );
-  }
-  throw badRequest(`no kind "${got.kind}" is registered for version "${want}" in scheme for ${known}`);
+  const internal = (resource.group || 'core').split('.')[0];
+  throw badRequest(`${handled}converting (${version}.${kind}) to (${internal}.${resource.kind}): unknown conversion`);
 }

@@ -4,9 +4,9 @@ import type { Response } from '../../kube/transport.ts';
 import { answer, type Call, dryRun, inVersion, type Server, timeOf } from './call.ts';
 import { formatter } from './format.ts';
 import { clone, equal, isObject, type Json } from './json.ts';
-import { selectionOf } from './read.ts';
+import { itemOf, selectionOf } from './read.ts';
 import { returnsDeleted } from './resources.ts';
-import { badRequest, conflict, forbidden, methodNotAllowed, notFound } from './status.ts';
+import { conflict, forbidden, invalid, methodNotAllowed, notFound, notSupported } from './status.ts';
 import { heldBySpec } from './write.ts';
 
 interface DeleteOptions {
@@ -29,11 +29,20 @@ function optionsOf(call: Call): DeleteOptions {
 
 export function remove(server: Server, call: Call): Response {
   const { resource } = call;
-  if (call.subresource !== '') throw methodNotAllowed(resource);
+  if (call.subresource !== '') throw methodNotAllowed();
   const options = optionsOf(call);
+  checkPolicy(options);
+  if (
+    resource.storage === 'jobs.batch' &&
+    options.propagationPolicy === undefined &&
+    options.orphanDependents === undefined
+  ) {
+    call.warnings.push(
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+    );
+  }
   const existing = server.state.get(resource.storage, call.namespace, call.name);
   if (!existing) throw notFound(resource, call.name);
-  checkPolicy(options);
   const left = removeObject(server, call, existing, options);
   if (left.gone && !returnsDeleted.has(resource.storage)) {
     const details = {
@@ -57,15 +66,18 @@ export function removeCollection(server: Server, call: Call): Response {
   return answer(call, 200, {
     kind: resource.listKind,
     apiVersion: apiVersionOf(resource),
-    metadata: { resourceVersion: String(server.state.version) },
-    items: hit.map(o => inVersion(resource, o)),
+    metadata: { ...('custom' in resource.is ? { continue: '' } : {}), resourceVersion: String(server.state.version) },
+    items: hit.map(o => itemOf(call, inVersion(resource, o))),
   });
 }
 
 function checkPolicy(options: DeleteOptions): void {
   const policy = options.propagationPolicy;
   if (policy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
-    throw badRequest(`invalid propagationPolicy ${policy}`);
+    const error = notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']);
+    throw invalid({ group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions', plural: '', namespaced: false }, '', [
+      error,
+    ]);
   }
 }
 
@@ -97,41 +109,42 @@ function removeObject(
   }
   if (resource.storage === 'namespaces' && PROTECTED.has(name))
     throw forbidden(resource, name, 'this namespace may not be deleted');
-  if (
-    resource.storage === 'jobs.batch' &&
-    options.propagationPolicy === undefined &&
-    options.orphanDependents === undefined
-  ) {
-    call.warnings.push(
-      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
-    );
-  }
 
-  const next = clone(existing);
-  const finalizers = finalizersFor(call, existing, options);
-  if (finalizers.length > 0) next.metadata.finalizers = finalizers;
-  else delete next.metadata.finalizers;
-  const grace = graceOf(resource.storage, existing, options);
-  const first = existing.metadata.deletionTimestamp === undefined;
   const rehearsal = dryRun(call) || (options.dryRun?.includes('All') ?? false);
-
-  if (grace === 0 && finalizers.length === 0 && !heldBySpec(existing)) {
-    if (!rehearsal) return { gone: true, object: server.state.remove(resource.storage, existing) };
-    return { gone: true, object: existing };
-  }
-  // Only a shorter period than the one under way counts.
-  if (!first && grace > 0 && grace >= (existing.metadata.deletionGracePeriodSeconds ?? 0))
+  const put = (object: AnyObject) =>
+    rehearsal || equal(object, existing) ? object : server.state.put(resource.storage, object);
+  const take = (object: AnyObject) => (rehearsal ? object : server.state.remove(resource.storage, object));
+  const next = clone(existing);
+  const meta = next.metadata;
+  const first = meta.deletionTimestamp === undefined;
+  const pod = resource.storage === 'pods';
+  // A shorter period than the one under way counts, a longer one does not.
+  if (
+    pod &&
+    !first &&
+    (meta.deletionGracePeriodSeconds ?? 0) > 0 &&
+    graceOf(existing, options) >= meta.deletionGracePeriodSeconds!
+  ) {
     return { gone: false, object: existing };
-  if (first || grace < (existing.metadata.deletionGracePeriodSeconds ?? 0)) {
+  }
+  const finalizers = finalizersFor(call, existing, options);
+  if (finalizers.length > 0) meta.finalizers = finalizers;
+  else delete meta.finalizers;
+  const held = finalizers.length > 0 || heldBySpec(existing);
+  const grace = pod ? graceOf(existing, options) : 0;
+  // Pods are told that they end even when they end at once: watchers see the change before the removal.
+  const graceful = pod && (first || grace < (meta.deletionGracePeriodSeconds ?? 0));
+  if (!held && !graceful) return { gone: true, object: take(existing) };
+  if (first || graceful) {
     const now = Date.parse(timeOf(server));
-    next.metadata.deletionTimestamp = `${new Date(now + grace * 1000).toISOString().slice(0, 19)}Z`;
+    meta.deletionTimestamp = `${new Date(now + grace * 1000).toISOString().slice(0, 19)}Z`;
+    if (first && meta.generation !== undefined) meta.generation++;
     // A namespace waits without a grace period of its own.
     if (resource.storage === 'namespaces') (next.status as Json).phase = 'Terminating';
-    else next.metadata.deletionGracePeriodSeconds = grace;
-    if (first && next.metadata.generation !== undefined) next.metadata.generation++;
+    else meta.deletionGracePeriodSeconds = grace;
   }
-  if (equal(next, existing) || rehearsal) return { gone: false, object: next };
-  return { gone: false, object: server.state.put(resource.storage, next) };
+  const marked = put(next);
+  return held || grace > 0 ? { gone: false, object: marked } : { gone: true, object: take(marked) };
 }
 
 /** The server marks how dependents are to be treated; the garbage collector works the marks off. */
@@ -155,8 +168,7 @@ function finalizersFor(call: Call, existing: AnyObject, options: DeleteOptions):
 }
 
 /** Only pods end gracefully, and only those that a kubelet knows and that have not ended already. */
-function graceOf(storage: string, existing: AnyObject, options: DeleteOptions): number {
-  if (storage !== 'pods') return 0;
+function graceOf(existing: AnyObject, options: DeleteOptions): number {
   const { nodeName, terminationGracePeriodSeconds } = (existing.spec ?? {}) as {
     nodeName?: string;
     terminationGracePeriodSeconds?: number;

@@ -41,7 +41,12 @@ function metadataOnly(object: AnyObject): object {
   return {
     kind: 'PartialObjectMetadataList',
     apiVersion: 'meta.k8s.io/v1',
-    metadata: list.metadata,
+    metadata: withoutContinue(list.metadata),
     items: list.items.map(one),
   };
 }
+
+const withoutContinue = (metadata: object): object => {
+  const { continue: token, ...rest } = metadata as { continue?: string };
+  return token ? metadata : rest;
+};

@@ -1,4 +1,4 @@
-import type { AnyObject } from '../../kube/object.ts';
+import type { AnyObject, OwnerReference } from '../../kube/object.ts';
 import { equal } from './json.ts';
 import type { Served } from './resources.ts';
 import { denied, type FieldError, invalidValue, required } from './status.ts';
@@ -47,7 +47,7 @@ export function qualifiedErrors(key: string): string[] {
   const parts = key.split('/');
   if (parts.length > 2)
     return [
-      `a valid label key ${QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `${QUALIFIED_TEXT.replace('name part', 'a valid label key')} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   const errors: string[] = [];
   const name = parts.at(-1)!;
@@ -85,24 +85,19 @@ function checkCommon(object: AnyObject): FieldError[] {
     errors.push(...qualifiedErrors(key.toLowerCase()).map(e => invalidValue('metadata.annotations', key, e)));
   }
   for (const [i, owner] of (meta.ownerReferences ?? []).entries()) {
-    for (const key of ['apiVersion', 'kind', 'name', 'uid'] as const) {
-      if (!owner[key])
-        errors.push(
-          invalidValue(
-            `metadata.ownerReferences[${i}].${key}`,
-            owner[key] ?? '',
-            key === 'apiVersion' ? 'version must not be empty' : 'must not be empty',
-          ),
-        );
-    }
+    const at = `metadata.ownerReferences[${i}]`;
+    if (!owner.apiVersion) errors.push(invalidValue(`${at}.apiVersion`, '', 'version must not be empty'));
+    for (const key of ['kind', 'name'] as const)
+      if (!owner[key]) errors.push(invalidValue(`${at}.${key}`, '', 'must not be empty'));
+    if (!owner.uid) errors.push(required(`${at}.uid`, 'must not be empty'));
   }
   const controllers = (meta.ownerReferences ?? []).filter(o => o.controller);
   if (controllers.length > 1) {
     errors.push(
       invalidValue(
         'metadata.ownerReferences',
-        meta.ownerReferences,
-        `Only one reference can have Controller set to true. Found "true" in references for ${controllers[0]!.name} and ${controllers[1]!.name}`,
+        (meta.ownerReferences ?? []).map(inOrder),
+        `Only one reference can have Controller set to true. Found "true" in references for ${controllers[0]!.kind}/${controllers[0]!.name} and ${controllers[1]!.kind}/${controllers[1]!.name}`,
       ),
     );
   }
@@ -131,3 +126,13 @@ export function checkMetaUpdate(_r: Served, next: AnyObject, existing: AnyObject
   }
   return errors;
 }
+
+/** The fields of an owner reference in the order of Go's struct. */
+const inOrder = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference) => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  ...(controller === undefined ? {} : { controller }),
+  ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
+});

@@ -1,12 +1,12 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Response } from '../../kube/transport.ts';
 import { applyRequest } from './applying.ts';
-import { type Call, inVersion, managerOf, type Server } from './call.ts';
+import { type Call, lookUp, managerOf, type Server } from './call.ts';
 import { decodeObject } from './codec.ts';
 import { clone, isObject, type Json } from './json.ts';
 import { jsonPatch } from './jsonpatch.ts';
 import { tracked } from './owners.ts';
-import { badRequest, notFound, unsupportedMediaType } from './status.ts';
+import { badRequest, invalid, invalidValue, notFound, Refusal, unsupportedMediaType } from './status.ts';
 import { strategicMerge } from './strategic.ts';
 import { replace } from './write.ts';
 
@@ -15,24 +15,48 @@ export function patch(server: Server, call: Call): Response {
   const custom = 'custom' in resource.is;
   const type = (request.contentType ?? 'application/json').split(';')[0]!.trim();
   if (type === 'application/apply-patch+yaml') return applyRequest(server, call);
-  const existing = server.state.get(resource.storage, call.namespace, call.name);
-  const accepted = [
-    'application/json-patch+json',
-    'application/merge-patch+json',
-    ...(custom ? [] : ['application/strategic-merge-patch+json']),
-    'application/apply-patch+yaml',
-  ];
-  if (!accepted.includes(type)) throw unsupportedMediaType(accepted);
+  const existing = lookUp(server, call);
+  if (type === 'application/strategic-merge-patch+json' && custom) throw unsupportedMediaType(CUSTOM);
+  if (!BUILTIN.includes(type)) throw unsupportedMediaType();
   if (!existing) throw notFound(resource, call.name);
-  const before = clone(inVersion(resource, existing)) as AnyObject;
+  const before = clone(existing);
   const patched = patchedBy(type, call, before, request.body);
-  const next = decodeObject(call, patched);
+  const next = decodePatched(call, type, patched, request.body);
   if (next.metadata?.name !== call.name) {
     throw badRequest(
       `the name of the object (${next.metadata?.name ?? ''}) does not match the name on the URL (${call.name})`,
     );
   }
   return replace(server, call, existing, tracked(server, call, existing, next, managerOf(call)));
+}
+
+const CUSTOM = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
+const BUILTIN = [...CUSTOM, 'application/strategic-merge-patch+json'];
+
+/** A patch that leaves no object of the kind behind is refused as a bad field `patch`. */
+function decodePatched(call: Call, type: string, patched: Json, body: unknown): AnyObject {
+  try {
+    return decodeObject(call, patched);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.response.status !== 400) throw error;
+    const why = error.message.replace(/^.*? cannot be handled as a [^:]*: /, '');
+    const strategic = type === 'application/strategic-merge-patch+json';
+    const value = strategic ? goMap(body) : JSON.stringify(patched);
+    const text = strategic ? why.replace(/^json: .* of type (\S+)$/, 'unrecognized type: $1') : why;
+    throw invalid({ group: '', version: '', kind: '', plural: '', namespaced: false }, '', [
+      invalidValue('patch', value, text),
+    ]);
+  }
+}
+
+/** How Go prints a map with %v. */
+export function goMap(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goMap).join(' ')}]`;
+  if (!isObject(value)) return String(value);
+  return `map[${Object.keys(value)
+    .sort()
+    .map(k => `${k}:${goMap(value[k])}`)
+    .join(' ')}]`;
 }
 
 function patchedBy(type: string, call: Call, before: AnyObject, body: unknown): Json {

@@ -4,7 +4,17 @@ import type { Response } from '../../kube/transport.ts';
 import { answer, type Call, inVersion, type Server } from './call.ts';
 import { formatter } from './format.ts';
 import { fieldSelector, labelSelector, type Match } from './selectors.ts';
-import { badRequest, denied, expired, type FieldError, invalid, notFound, tooLargeVersion } from './status.ts';
+import {
+  badRequest,
+  denied,
+  expired,
+  type FieldError,
+  invalid,
+  notFound,
+  notSupported,
+  quote,
+  tooLargeVersion,
+} from './status.ts';
 
 export function get(server: Server, call: Call): Response {
   const object = server.state.get(call.resource.storage, call.namespace, call.name);
@@ -16,8 +26,8 @@ export function get(server: Server, call: Call): Response {
 export function selectionOf(call: Call): Match {
   const { resource, namespace, name, query } = call;
   const byLabel = labelSelector(query.labelSelector);
-  const custom = 'custom' in resource.is ? resource.is.custom.selectable : [];
-  const byField = fieldSelector(query.fieldSelector, resource.kind, apiVersionOf(resource), custom);
+  const custom = 'custom' in resource.is ? resource.is.custom.selectable : undefined;
+  const byField = fieldSelector(query.fieldSelector, resource.kind, custom);
   return object =>
     (namespace === '' || object.metadata.namespace === namespace) &&
     (name === '' || object.metadata.name === name) &&
@@ -38,13 +48,10 @@ export function list(server: Server, call: Call): Response {
   const { state } = server;
   const { query, resource } = call;
   checkVersionMatch(call);
-  const limit = Number(query.limit ?? 0);
+  const limit = numberOf(query.limit);
   const token = query.continue ? parseToken(query.continue) : undefined;
   const asked = query.resourceVersion ?? '';
-  if (asked !== '' && !/^\d+$/.test(asked))
-    throw badRequest(
-      `invalid resource version ${JSON.stringify(asked)}: strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`,
-    );
+  if (asked !== '' && !/^\d+$/.test(asked)) throw badRequest(`invalid resource version: ${badVersion(asked)}`);
   if (Number(asked) > state.version) throw tooLargeVersion(asked, state.version);
   const exact = query.resourceVersionMatch === 'Exact' ? Number(asked) : undefined;
   const version = token?.rv ?? exact ?? state.version;
@@ -55,7 +62,11 @@ export function list(server: Server, call: Call): Response {
   const selected = all.filter(o => (token === undefined || startKey(o) >= token.start) && matches(o));
   const page = limit > 0 ? selected.slice(0, limit) : selected;
   const rest = selected.length - page.length;
-  const metadata: Record<string, unknown> = { resourceVersion: String(version) };
+  // A list of custom resources says that nothing follows; a list of built-in ones does not mention it.
+  const metadata: Record<string, unknown> = {
+    ...('custom' in resource.is ? { continue: '' } : {}),
+    resourceVersion: String(version),
+  };
   if (rest > 0) {
     const next: Token = { v: 'meta.k8s.io/v1', rv: version, start: `${startKey(page.at(-1)!)}\0` };
     metadata.continue = Buffer.from(JSON.stringify(next)).toString('base64url');
@@ -71,7 +82,17 @@ export function list(server: Server, call: Call): Response {
   return answer(call, 200, formatter(call, true)(body as unknown as AnyObject));
 }
 
-function itemOf(call: Call, object: AnyObject): object {
+export const badVersion = (text: string) =>
+  `resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: invalid syntax`;
+
+/** Query parameters that are numbers. */
+export function numberOf(text: string | undefined): number {
+  if (text === undefined || text === '') return 0;
+  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`);
+  return Number(text);
+}
+
+export function itemOf(call: Call, object: AnyObject): object {
   if ('custom' in call.resource.is) return object;
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   return rest;
@@ -86,7 +107,10 @@ function parseToken(text: string): Token {
   } catch {
     // Falls through: whatever it was, it is not ours.
   }
-  throw badRequest('continue key is not valid: illegal base64 data at input byte 0');
+  const first = Buffer.from(text, 'base64url').toString('latin1').charAt(0);
+  throw badRequest(
+    `invalid continue token: continue key is not valid: invalid character '${first}' looking for beginning of value`,
+  );
 }
 
 function checkVersionMatch(call: Call): void {
@@ -101,6 +125,9 @@ function checkVersionMatch(call: Call): void {
       );
     if (token)
       errors.push(denied('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
+    if (!['Exact', 'NotOlderThan', ''].includes(resourceVersionMatch)) {
+      errors.push(notSupported('resourceVersionMatch', resourceVersionMatch, ['Exact', 'NotOlderThan', '']));
+    }
     if (resourceVersionMatch === 'Exact' && resourceVersion === '0') {
       errors.push(denied('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }

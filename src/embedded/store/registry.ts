@@ -19,8 +19,12 @@ export class Registry {
     return [...this.#byPath.values()];
   }
 
-  hasGroupVersion(group: string, version: string): boolean {
-    return this.all().some(r => r.group === group && r.version === version);
+  hasGroup(group: string): boolean {
+    return this.all().some(r => r.group === group);
+  }
+
+  isCustomGroup(group: string): boolean {
+    return !builtins.some(r => r.group === group);
   }
 
   /** Called on every write of a CustomResourceDefinition, and when one is loaded. */

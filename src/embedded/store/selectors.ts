@@ -38,7 +38,9 @@ function labelRequirement(text: string): (labels: Record<string, string>) => boo
     const [, not, key] = exists as unknown as [string, string, string];
     return labels => (labels[key] !== undefined) === (not === '');
   }
-  throw badRequest(`unable to parse requirement: found '${part}', expected: identifier`);
+  const extra = new RegExp(`^${KEY}\\s*(==|=|!=)\\s*[-A-Za-z0-9_.]*\\s*(==|=|!=)`).exec(part)?.[4];
+  if (extra) throw badRequest(`found '${extra}', expected: ',' or 'end of string'`);
+  throw badRequest(`unable to parse requirement: found '${part.slice(0, 1)}', expected: identifier`);
 }
 
 function splitOutsideParentheses(text: string): string[] {
@@ -83,25 +85,24 @@ const selectable: Record<string, readonly string[]> = {
   ],
 };
 
+/** `custom`: the selectable fields of a custom resource. */
 export function fieldSelector(
   text: string | undefined,
   kind: string,
-  apiVersion: string,
-  custom: readonly string[] = [],
+  custom: readonly string[] | undefined,
 ): Match | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const tests = text.split(',').map(part => {
     const found = /^\s*([^=!\s]+)\s*(==|=|!=)\s*(.*?)\s*$/.exec(part);
     if (!found) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
     const [, field, op, value] = found as unknown as [string, string, string, string];
-    const known = ['metadata.name', 'metadata.namespace', ...(selectable[kind] ?? []), ...custom];
+    const known = ['metadata.name', 'metadata.namespace', ...(selectable[kind] ?? []), ...(custom ?? [])];
     if (!known.includes(field)) {
-      const what =
-        selectable[kind] || kind === 'CustomResourceDefinition' || !custom
-          ? 'field label not supported'
-          : 'field label not supported';
+      const own = selectable[kind] !== undefined || custom !== undefined;
       throw badRequest(
-        `Unable to find ${quote(`${apiVersion}, Kind=${kind}`)} that match label selector "", field selector ${quote(text)}: ${what}: ${field}`,
+        own
+          ? `field label not supported: ${field}`
+          : `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
       );
     }
     return { field, equal: op !== '!=', value };
@@ -119,8 +120,9 @@ function fieldOf(object: AnyObject, path: string): string {
   };
   const value = path.startsWith('regarding.') ? read(path.replace('regarding.', 'involvedObject.')) : read(path);
   if (value !== undefined) return String(value);
+  if (path === 'status.successful') return String(read('status.succeeded') ?? 0);
   if (path === 'source') return String(read('source.component') ?? '');
   if (path === 'spec.hostNetwork' || path === 'spec.unschedulable') return 'false';
   if (path === 'reportingController') return String(read('reportingComponent') ?? '');
-  return path === 'status.successful' || path === 'status.replicas' ? '0' : '';
+  return path === 'status.replicas' ? '0' : '';
 }

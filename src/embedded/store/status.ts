@@ -53,21 +53,26 @@ export const forbidden = (r: Resource, name: string, why: string, causes?: Detai
     ...(causes ? { causes } : {}),
   });
 export const expired = (message: string) => refuse(410, 'Expired', message);
+export const internal = (message: string) => refuse(500, '', message);
 export const gone = (message: string) => failure(410, 'Expired', message);
-export const methodNotAllowed = (r: Resource) =>
-  refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', about(r, ''));
+export const methodNotAllowed = () =>
+  refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 export const noSuchPath = () => refuse(404, 'NotFound', 'the server could not find the requested resource', {});
+/** Nobody serves the path: the answer is no Status but text. */
+export class NoSuchGroup extends Error {}
 export const tooLargeVersion = (asked: string, current: number) =>
   refuse(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });
-export const unsupportedMediaType = (types: readonly string[]) =>
-  refuse(
-    415,
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
-  );
+export const unsupportedMediaType = (types?: readonly string[]) =>
+  types
+    ? refuse(
+        415,
+        'UnsupportedMediaType',
+        `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
+      )
+    : refuse(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 
 /** One reason why an object is invalid, as k8s.io/apimachinery/pkg/util/validation/field prints it. */
 export interface FieldError {
@@ -106,14 +111,14 @@ export function goJson(value: unknown): string {
   return JSON.stringify(sortKeys(value)).replace(/[<>&]/g, c => `\\u00${c.charCodeAt(0).toString(16)}`);
 }
 
+/** Go prints maps sorted and structs in the order of their fields; a name in capitals or an apiVersion betrays a struct. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([k, v]) => [k, sortKeys(v)]),
-  );
+  const entries = Object.entries(value);
+  const struct = entries.some(([k]) => /^[A-Z][a-zA-Z]+$/.test(k) || k === 'apiVersion');
+  const sorted = struct ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([k, v]) => [k, sortKeys(v)]));
 }
 
 export const required = (field: string, detail = '') => fieldError('FieldValueRequired', field, detail);
@@ -158,7 +163,7 @@ export function invalid(r: Resource, name: string, errors: readonly FieldError[]
   return refuse(422, 'Invalid', `${kind} ${quote(name)} is invalid: ${text}`, {
     ...(name === '' ? {} : { name }),
     ...(r.group === '' ? {} : { group: r.group }),
-    kind: r.kind,
+    ...(r.kind === '' ? {} : { kind: r.kind }),
     causes: errors.map(e => ({ reason: e.reason, message: e.message, field: e.field })),
   });
 }

@@ -2,7 +2,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { Request, Response, WatchEvent } from '../../kube/transport.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import { bind } from './binding.ts';
-import type { Call, Server } from './call.ts';
+import { type Call, type Server, warningsOf } from './call.ts';
 import { remove, removeCollection } from './delete.ts';
 import { discovery } from './discovery.ts';
 import { clone } from './json.ts';
@@ -13,7 +13,7 @@ import { builtins } from './resources.ts';
 import { route } from './route.ts';
 import { scale } from './scale.ts';
 import { State } from './state.ts';
-import { failure, methodNotAllowed, Refusal } from './status.ts';
+import { failure, methodNotAllowed, NoSuchGroup, Refusal } from './status.ts';
 import { watch } from './watch.ts';
 import { create, update } from './write.ts';
 
@@ -118,6 +118,8 @@ function guarded(run: () => Response): Response {
     return run();
   } catch (error) {
     if (error instanceof Refusal) return error.response;
+    if (error instanceof NoSuchGroup)
+      return { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found\n' };
     // A defect of the Store itself: said in full, so that a test shows where.
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { status: 500, headers: {}, body: failure(500, 'InternalError', `the embedded Store failed: ${text}`) };
@@ -128,6 +130,18 @@ function dispatch(server: Server, request: Request): Response {
   const found = discovery(server, request);
   if (found) return found;
   const call = route(server.registry, request);
+  try {
+    return verb(server, call);
+  } catch (error) {
+    // Warnings were written before the refusal was known; they go out with it.
+    if (error instanceof Refusal)
+      return { ...error.response, headers: { ...error.response.headers, ...warningsOf(call) } };
+    throw error;
+  }
+}
+
+function verb(server: Server, call: Call): Response {
+  const { request } = call;
   if (call.subresource === 'scale') return scale(server, call);
   if (call.subresource === 'binding') return bind(server, call);
   switch (request.method) {
@@ -145,6 +159,6 @@ function dispatch(server: Server, request: Request): Response {
 }
 
 function named(call: Call, run: () => Response): Response {
-  if (call.name === '') throw methodNotAllowed(call.resource);
+  if (call.name === '') throw methodNotAllowed();
   return run();
 }

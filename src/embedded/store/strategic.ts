@@ -1,5 +1,6 @@
 import { clone, equal, isObject, type Json } from './json.ts';
-import { badRequest } from './status.ts';
+import { goMap } from './patch.ts';
+import { internal } from './status.ts';
 import { type Field, fieldsOf, type Type } from './types.ts';
 
 /** Strategic merge patch for built-in kinds: lists with a merge key merge item by item. Directives: $patch, $retainKeys, $setElementOrder, $deleteFromPrimitiveList. */
@@ -51,19 +52,34 @@ function mergeList(
   const element = field!.type.is === 'list' ? deref(field!.type.of) : undefined;
   let out = target.map(t => clone(t)) as Json[];
   for (const item of change as Json[]) {
-    if (item[key] === undefined)
-      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+    if (item[key] === undefined) throw internal(`map: ${goMap(item)} does not contain declared merge key: ${key}`);
     const at = out.findIndex(o => equal(o[key], item[key]));
     if (item.$patch === 'delete') out = out.filter(o => !equal(o[key], item[key]));
     else if (at >= 0) out[at] = merge(element, out[at]!, item)!;
     else out.push(strip(item));
   }
-  if (Array.isArray(order)) {
-    const place = (o: Json) => (order as Json[]).findIndex(k => equal(isObject(k) ? k[key] : k, o[key]));
-    const listed = out.filter(o => place(o) >= 0).sort((a, b) => place(a) - place(b));
-    out = [...listed, ...out.filter(o => place(o) < 0)];
+  const ids = (list: readonly unknown[]) => list.map(i => (isObject(i) ? i[key] : i));
+  return ordered(out, key, ids(Array.isArray(order) ? order : change), ids(target));
+}
+
+/** Items of the patch in its order, the others in theirs; between the two, the order that the server had. */
+function ordered(list: readonly Json[], key: string, patch: readonly unknown[], server: readonly unknown[]): Json[] {
+  const at = (order: readonly unknown[], item: Json) => order.findIndex(id => equal(id, item[key]));
+  const sorted = (order: readonly unknown[], part: Json[]) => part.sort((a, b) => at(order, a) - at(order, b));
+  const named = sorted(
+    patch,
+    list.filter(i => at(patch, i) >= 0),
+  );
+  const others = sorted(
+    server,
+    list.filter(i => at(patch, i) < 0),
+  );
+  const out: Json[] = [];
+  while (named.length > 0 && others.length > 0) {
+    const [left, right] = [at(server, named[0]!), at(server, others[0]!)];
+    out.push(left < 0 || right < 0 || left < right ? named.shift()! : others.shift()!);
   }
-  return out;
+  return [...out, ...named, ...others];
 }
 
 const deref = (type: Type | undefined): Type | undefined => (type?.is === 'pointer' ? deref(type.of) : type);

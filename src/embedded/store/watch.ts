@@ -3,9 +3,9 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import type { WatchEvent } from '../../kube/transport.ts';
 import { type Call, inVersion, type Server } from './call.ts';
 import { formatter } from './format.ts';
-import { selectionOf } from './read.ts';
+import { badVersion, selectionOf } from './read.ts';
 import type { Change } from './state.ts';
-import { badRequest, denied, failure, gone, invalid, Refusal } from './status.ts';
+import { denied, gone, internal, invalid, notSupported } from './status.ts';
 import { decode } from './types.ts';
 
 /** kube-apiserver closes a watch that named no timeout after 30 to 60 minutes, so that load spreads. */
@@ -19,10 +19,7 @@ export function watch(server: Server, call: Call, sink: (event: WatchEvent) => v
   const matches = selectionOf(call);
   const format = formatter(call, false);
   const version = query.resourceVersion ?? '';
-  if (version !== '' && !/^\d+$/.test(version))
-    throw badRequest(
-      `Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
-    );
+  if (version !== '' && !/^\d+$/.test(version)) throw internal(badVersion(version));
 
   const bookmarks = query.allowWatchBookmarks === 'true' || query.allowWatchBookmarks === '1';
   const stops: (() => void)[] = [];
@@ -104,8 +101,13 @@ function checkInitial(call: Call): boolean | undefined {
       denied('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
     );
   }
+  if (
+    resourceVersionMatch !== undefined &&
+    sendInitialEvents !== undefined &&
+    resourceVersionMatch !== 'NotOlderThan'
+  ) {
+    errors.push(notSupported('resourceVersionMatch', resourceVersionMatch, ['NotOlderThan']));
+  }
   if (errors.length > 0) throw invalid({ ...call.resource, group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
-  return sendInitialEvents === undefined ? undefined : sendInitialEvents === 'true' || sendInitialEvents === '1';
+  return sendInitialEvents === undefined ? undefined : sendInitialEvents !== 'false' && sendInitialEvents !== '0';
 }
-
-export const notWatchable = () => new Refusal(failure(405, 'MethodNotAllowed', 'this resource cannot be watched'));

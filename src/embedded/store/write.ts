@@ -4,8 +4,9 @@ import { uuid } from '../../world/world.ts';
 import { admitCreate, admitUpdate } from './builtin/admission.ts';
 import { prepareCreate, prepareUpdate } from './builtin/strategy.ts';
 import { validateCreate, validateUpdate } from './builtin/validate.ts';
-import { answer, type Call, dryRun, inVersion, managerOf, type Server, timeOf } from './call.ts';
+import { answer, type Call, dryRun, forStorage, inVersion, lookUp, managerOf, type Server, timeOf } from './call.ts';
 import { decodeBody } from './codec.ts';
+import { establish } from './custom/definition.ts';
 import { customCreateErrors, customUpdateErrors } from './custom/validate.ts';
 import { formatter } from './format.ts';
 import { clone, equal, type Json, without } from './json.ts';
@@ -17,6 +18,7 @@ import {
   badRequest,
   conflict,
   type FieldError,
+  internal,
   invalid,
   invalidValue,
   methodNotAllowed,
@@ -25,7 +27,8 @@ import {
 } from './status.ts';
 
 export function create(server: Server, call: Call): Response {
-  if (call.subresource !== '' || call.name !== '') throw methodNotAllowed(call.resource);
+  const placeless = call.resource.namespaced && call.namespace === '';
+  if (call.subresource !== '' || call.name !== '' || placeless) throw methodNotAllowed();
   return createObject(server, call, decodeBody(call, call.request.body));
 }
 
@@ -35,7 +38,7 @@ export function createObject(server: Server, call: Call, object: AnyObject, appl
   const meta = object.metadata ?? ({} as AnyObject['metadata']);
   object.metadata = meta;
   checkNamespace(call, meta);
-  if (meta.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  if (meta.resourceVersion) throw internal('resourceVersion should not be set on objects to be created');
   if (!applying) object = tracked(server, call, undefined, object, managerOf(call));
   generateName(server, object);
   for (const key of [
@@ -65,7 +68,8 @@ export function createObject(server: Server, call: Call, object: AnyObject, appl
   if (server.state.get(resource.storage, object.metadata.namespace, object.metadata.name)) {
     throw alreadyExists(resource, object.metadata.name);
   }
-  const stored = dryRun(call) ? object : server.state.put(resource.storage, object);
+  const stored = dryRun(call) ? object : server.state.put(resource.storage, forStorage(resource, object));
+  if (resource.kind === 'CustomResourceDefinition' && !dryRun(call)) establish(server, call, stored);
   return answer(call, 201, formatter(call, true)(inVersion(resource, stored)));
 }
 
@@ -102,7 +106,7 @@ export function update(server: Server, call: Call): Response {
   }
   next.metadata.name = call.name;
   checkNamespace(call, next.metadata);
-  const existing = server.state.get(resource.storage, call.namespace, call.name);
+  const existing = lookUp(server, call);
   if (!existing) {
     if (createsOnUpdate.has(resource.storage) && call.subresource === '') return createObject(server, call, next);
     throw notFound(resource, call.name);
@@ -178,11 +182,11 @@ function commit(server: Server, call: Call, existing: AnyObject, next: AnyObject
     !heldBySpec(next);
   if (dryRun(call)) return next;
   if (done) {
-    server.state.remove(resource.storage, existing);
+    server.state.remove(resource.storage, forStorage(resource, existing));
     return next;
   }
   if (equal(next, existing)) return existing;
-  return server.state.put(resource.storage, next);
+  return server.state.put(resource.storage, forStorage(resource, next));
 }
 
 /** A namespace stays until its spec.finalizers are worked off too. */

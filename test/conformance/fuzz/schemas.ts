@@ -7,9 +7,10 @@ const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 const intOrString = { 'x-kubernetes-int-or-string': true };
 const object = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });
 const set = (items: object): object => ({ type: 'array', items, 'x-kubernetes-list-type': 'set' });
-const listMap = (keys: string[], items: object): object => ({
+const listMap = (keys: string[], items: { properties?: Record<string, { default?: unknown }> }): object => ({
   type: 'array',
-  items,
+  // CRD validation wants every key to be required or to have a default.
+  items: { ...items, required: keys.filter(key => items.properties?.[key]?.default === undefined) },
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': keys,
 });

@@ -69,7 +69,7 @@ export const widget = {
         name: 'v1',
         served: true,
         storage: true,
-        subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+        subresources: { status: {} },
         additionalPrinterColumns: [
           { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
           { name: 'Ready', type: 'string', jsonPath: ".status.conditions[?(@.type=='Ready')].status" },
@@ -213,8 +213,24 @@ s.using(m => ({
   path: `${widgets}/full/status`,
   body: { ...m.of(`${widgets}/full`), status: { by: 'put' } },
 }));
-s.get(`${widgets}/full/scale`);
-s.merge(`${widgets}/full/scale`, { spec: { replicas: 4 } });
+const gauge = plain('gauges.example.com', 'Gauge', {
+  subresources: { scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+  schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+});
+const gauges = '/apis/example.com/v1/namespaces/default/gauges';
+s.quiet({ method: 'POST', path: crds, body: gauge });
+s.quiet({ method: 'GET', path: gauges }, a => a.status === 200);
+s.post(gauges, {
+  apiVersion: 'example.com/v1',
+  kind: 'Gauge',
+  metadata: { name: 'g' },
+  spec: { size: 2 },
+  status: { size: 1 },
+});
+s.get(`${gauges}/g/scale`);
+s.merge(`${gauges}/g/scale`, { spec: { replicas: 4 } });
+s.merge(`${gauges}/g`, { status: { size: 4 } });
+s.get(`${gauges}/g/status`);
 s.get(widgets);
 s.get('/apis/example.com/v1/widgets', { query: { limit: '2' } });
 s.get(widgets, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' });

@@ -14,7 +14,7 @@ s.get(apps(N, 'deployments', 'nobody/nothing'));
 s.get(ns('nowhere', 'configmaps'));
 s.post('/api/v1/configmaps', configMap('scopeless'));
 s.post(ns(N, 'configmaps'), configMap('elsewhere', {}, { namespace: 'other' }));
-s.post(ns(N, 'configmaps'), { ...configMap('kind'), kind: 'Secret' });
+s.post(ns(N, 'configmaps'), { ...configMap('kind', {}), kind: 'Secret' });
 s.post(ns(N, 'configmaps'), { ...configMap('version'), apiVersion: 'v2' });
 s.post(ns(N, 'configmaps'), { ...configMap('nokind'), kind: 'Nothing' });
 s.post(ns(N, 'configmaps'), [1, 2]);

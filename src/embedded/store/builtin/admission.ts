@@ -15,6 +15,9 @@ export function admitCreate(server: Server, call: Call, object: AnyObject): void
     addFinalizer(object, 'kubernetes.io/pvc-protection');
     defaultStorageClass(server, spec);
   }
+  // TaintNodesByCondition: nobody has seen the node's conditions yet.
+  if (object.kind === 'Node')
+    spec.taints = [...items(spec.taints), { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }];
   if (object.kind === 'PersistentVolume') addFinalizer(object, 'kubernetes.io/pv-protection');
 }
 

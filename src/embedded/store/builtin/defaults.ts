@@ -16,6 +16,8 @@ const fill = (object: Json, values: Json) => {
 const defaults: Record<string, (object: Json, spec: Json) => void> = {
   Pod: pod => {
     defaultPod(pod);
+    const status = child(pod, 'status');
+    if (status.podIP && !Array.isArray(status.podIPs)) status.podIPs = [{ ip: status.podIP }];
     orElse(child(pod, 'status'), 'phase', 'Pending');
   },
   ReplicationController: (_, spec) => {
@@ -46,7 +48,12 @@ const defaults: Record<string, (object: Json, spec: Json) => void> = {
     }
     template(spec);
   },
-  DaemonSet: (_, spec) => {
+  Node: node => {
+    const status = child(node, 'status');
+    if (isObject(status.capacity)) orElse(status, 'allocatable', { ...status.capacity });
+  },
+  DaemonSet: (set, spec) => {
+    orElse(child(child(set, 'metadata'), 'annotations'), 'deprecated.daemonset.template.generation', '1');
     fill(spec, { revisionHistoryLimit: 10 });
     const strategy = child(spec, 'updateStrategy');
     orElse(strategy, 'type', 'RollingUpdate');
@@ -133,6 +140,7 @@ function defaultJobSpec(spec: Json): void {
   fill(spec, {
     parallelism: 1,
     completionMode: 'NonIndexed',
+    manualSelector: false,
     suspend: false,
     podReplacementPolicy: spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed',
   });

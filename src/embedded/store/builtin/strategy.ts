@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../../kube/object.ts';
 import type { Call, Server } from '../call.ts';
-import { establish } from '../custom/definition.ts';
+import { newStatus } from '../custom/definition.ts';
 import { child, clone, equal, isObject, items, type Json, without } from '../json.ts';
 import { decode } from '../types.ts';
 
@@ -26,7 +26,7 @@ export function prepareCreate(server: Server, call: Call, object: AnyObject): vo
       selectJobPods(object);
       break;
     case 'CustomResourceDefinition':
-      establish(server, object, undefined);
+      newStatus(object);
       break;
   }
 }
@@ -45,12 +45,19 @@ export function prepareUpdate(server: Server, call: Call, next: AnyObject, exist
     }
   }
   if (next.kind === 'Service' && call.subresource === '') allocate(server, next, existing);
-  if (next.kind === 'CustomResourceDefinition' && call.subresource === '') establish(server, next, existing);
+  if (next.kind === 'DaemonSet' && call.subresource === '') {
+    const changed = !equal((next.spec as Json).template, (existing.spec as Json).template);
+    const count = Number(existing.metadata.annotations?.[TEMPLATE_GENERATION] ?? 1) + (changed ? 1 : 0);
+    next.metadata.annotations = { ...next.metadata.annotations, [TEMPLATE_GENERATION]: String(count) };
+  }
   if (next.kind === 'Job' && call.subresource === '' && isObject(next.spec)) {
     const before = existing.spec as Json;
     if (next.spec.selector === undefined) next.spec.selector = clone(before.selector);
   }
 }
+
+/** A field of an API version that is gone lives on as an annotation. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 /** A subresource changes its own part; of the metadata only managedFields, and labels or finalizers where upstream lets it. */
 function keepAllBut(next: AnyObject, existing: AnyObject, part: 'spec' | 'status', open: string[]): void {
@@ -103,14 +110,18 @@ function selectJobPods(job: AnyObject): void {
   if (spec.manualSelector === true) return;
   const uid = job.metadata.uid;
   const meta = child(child(spec, 'template'), 'metadata');
-  meta.labels = {
-    ...(meta.labels as Json | undefined),
-    'batch.kubernetes.io/controller-uid': uid,
+  const labels = {
+    ...(meta.labels as Record<string, string> | undefined),
+    'batch.kubernetes.io/controller-uid': uid!,
     'batch.kubernetes.io/job-name': job.metadata.name,
-    'controller-uid': uid,
+    'controller-uid': uid!,
     'job-name': job.metadata.name,
   };
-  spec.selector = { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
+  // A job without labels of its own has those of its template; upstream shares the map, so it gets the new ones too.
+  if (job.metadata.labels === undefined || equal(job.metadata.labels, meta.labels)) job.metadata.labels = { ...labels };
+  meta.labels = labels;
+  const selector = child(spec, 'selector');
+  selector.matchLabels = { ...(selector.matchLabels as Json | undefined), 'batch.kubernetes.io/controller-uid': uid };
 }
 
 /** Cluster IPs and node ports come from the same ranges as upstream's, but in order: a simulation must repeat itself. */

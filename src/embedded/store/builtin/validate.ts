@@ -12,6 +12,7 @@ import {
   deploymentErrors,
   immutable,
   jobErrors,
+  jobStatusErrors,
   replicaSetErrors,
   statefulSetErrors,
 } from './workload-validate.ts';
@@ -24,7 +25,7 @@ export const validateCreate = (_server: Server, _call: Call, object: AnyObject):
   checks[object.kind]?.(object, specOf(object), undefined, undefined) ?? [];
 
 export function validateUpdate(_server: Server, call: Call, next: AnyObject, existing: AnyObject): FieldError[] {
-  if (call.subresource === 'status') return statusErrors(next);
+  if (call.subresource === 'status') return statusErrors(next, existing);
   if (call.subresource !== '') return [];
   return checks[next.kind]?.(next, specOf(next), existing, specOf(existing)) ?? [];
 }
@@ -174,7 +175,7 @@ function ruleErrors(role: AnyObject): FieldError[] {
   return items(role.rules).flatMap((rule, i) => {
     const at = `rules[${i}]`;
     const has = (key: string) => Array.isArray(rule[key]) && rule[key].length > 0;
-    const errors = has('verbs') ? [] : [required(`${at}.verbs`, 'verbs must contain at least one value')];
+    const errors = has('verbs') ? [] : [required(`${at}.verbs`)];
     if (has('nonResourceURLs')) {
       if (role.kind === 'Role')
         errors.push(
@@ -216,7 +217,8 @@ function bindingErrors(binding: AnyObject, old: AnyObject | undefined, kinds: re
   return errors;
 }
 
-function statusErrors(next: AnyObject): FieldError[] {
+function statusErrors(next: AnyObject, old: AnyObject): FieldError[] {
+  if (next.kind === 'Job') return jobStatusErrors(next, old);
   const status = (isObject(next.status) ? next.status : {}) as Json;
   const ingress = isObject(status.loadBalancer) ? items(status.loadBalancer.ingress) : [];
   if (next.kind === 'Service' && ingress.length > 0 && specOf(next).type !== 'LoadBalancer') {

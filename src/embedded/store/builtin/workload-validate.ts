@@ -1,5 +1,6 @@
+import type { AnyObject } from '../../../kube/object.ts';
 import { equal, isObject, items, type Json } from '../json.ts';
-import { denied, type FieldError, invalidValue, notSupported, required } from '../status.ts';
+import { byReason, denied, type FieldError, invalidValue, notSupported, required } from '../status.ts';
 import { podSpecErrors } from './pod-validate.ts';
 
 /** Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs. */
@@ -198,6 +199,41 @@ export function cronJobErrors(spec: Json): FieldError[] {
   }
   if (!['Allow', 'Forbid', 'Replace'].includes(String(spec.concurrencyPolicy))) {
     errors.push(notSupported('spec.concurrencyPolicy', spec.concurrencyPolicy, ['Allow', 'Forbid', 'Replace']));
+  }
+  return errors;
+}
+
+/** What has ended stays ended. */
+export function jobStatusErrors(next: AnyObject, old: AnyObject): FieldError[] {
+  const on = (job: AnyObject) =>
+    new Set(
+      items((job.status as Json | undefined)?.conditions)
+        .filter(c => c.status === 'True')
+        .map(c => c.type),
+    );
+  const [now, before] = [on(next), on(old)];
+  const errors: FieldError[] = [];
+  for (const type of ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget']) {
+    if (!before.has(type) || now.has(type)) continue;
+    const terminal = type === 'Complete' || type === 'Failed' ? 'terminal ' : '';
+    errors.push(
+      byReason(
+        'FieldValueInvalid',
+        'status.conditions',
+        undefined,
+        `cannot disable the ${terminal}${type}=True condition`,
+      ),
+    );
+  }
+  const completed = (next.status as Json | undefined)?.completionTime;
+  if (completed !== undefined && !now.has('Complete')) {
+    errors.push(
+      invalidValue(
+        'status.completionTime',
+        completed,
+        'cannot set completionTime when there is no Complete=True condition',
+      ),
+    );
   }
   return errors;
 }

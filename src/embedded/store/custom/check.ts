@@ -10,6 +10,13 @@ export function schemaErrors(value: unknown, schema: Schema | undefined, path: s
   const wanted = schema['x-kubernetes-int-or-string'] ? ['integer', 'string'] : schema.type ? [schema.type] : [];
   const got = typeName(value);
   if (wanted.length > 0 && !wanted.some(w => w === got || (w === 'number' && got === 'integer'))) {
+    if (got === 'number' && schema.format === 'int32') {
+      const text = `Checked value must be of type integer with format int32 in ${path}`;
+      return [
+        typeInvalid(path, 'float64', `${path} in body must be of type int32: "float64"`),
+        invalidValue('<nil>', '', text),
+      ];
+    }
     const error = typeInvalid(path, got, `${path} in body must be of type ${wanted.join(',')}: "${got}"`);
     return got === 'number'
       ? [error, invalidValue('<nil>', '', `Checked value must be of type integer (default format) in ${path}`)]

@@ -1,12 +1,17 @@
 import type { AnyObject } from '../../../kube/object.ts';
-import { type Server, timeOf } from '../call.ts';
+import { type Call, type Server, timeOf } from '../call.ts';
 import { clone, isObject, items, type Json } from '../json.ts';
+import { tracked } from '../owners.ts';
 import { type FieldError, invalidValue, notSupported, required } from '../status.ts';
 
-/** What upstream's naming and establishing controllers write a moment later; here it is there with the answer. */
-export function establish(server: Server, crd: AnyObject, existing: AnyObject | undefined): void {
-  if (existing) return;
-  const spec = (isObject(crd.spec) ? crd.spec : {}) as { names?: Json; versions?: Json[] };
+/** A new definition is not served yet: its status has the stored version and no names. */
+export function newStatus(crd: AnyObject): void {
+  const stored = items(isObject(crd.spec) ? crd.spec.versions : []).filter(v => v.storage);
+  crd.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored.map(v => v.name) };
+}
+
+/** What upstream's naming and establishing controllers write a moment later; here it is the next version. */
+export function establish(server: Server, call: Call, crd: AnyObject): void {
   const time = timeOf(server);
   const good = (type: string, reason: string, message: string) => ({
     type,
@@ -15,16 +20,19 @@ export function establish(server: Server, crd: AnyObject, existing: AnyObject | 
     reason,
     message,
   });
-  crd.status = {
+  const status = {
+    ...(crd.status as Json),
     conditions: [
       good('NamesAccepted', 'NoConflicts', 'no conflicts found'),
       good('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
     ],
-    acceptedNames: clone(spec.names ?? {}),
-    storedVersions: items(spec.versions)
-      .filter(v => v.storage)
-      .map(v => v.name),
+    acceptedNames: clone((crd.spec as Json).names),
   };
+  const next = { ...clone(crd), status };
+  server.state.put(
+    call.resource.storage,
+    tracked(server, { ...call, subresource: 'status' }, crd, next, 'kube-apiserver'),
+  );
 }
 
 /** Structural rules and the cost of CEL are left to the real API server; these are the mistakes of a name or a shape. */
@@ -48,11 +56,13 @@ export function definitionErrors(crd: AnyObject, old: AnyObject | undefined): Fi
   }
   versions.forEach((version, i) => {
     const schema = isObject(version.schema) ? version.schema.openAPIV3Schema : undefined;
-    if (!isObject(schema))
-      errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`, old ? '' : 'schemas are required'));
+    if (!isObject(schema)) errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`));
   });
   if (versions.filter(v => v.storage === true).length !== 1) {
-    errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
+    errors.push(
+      invalidValue('spec.versions', versions.map(inGo), 'must have exactly one version marked as storage version'),
+    );
+    if (!old) errors.push(invalidValue('status.storedVersions', null, 'must have at least one stored version'));
   }
   const was = (isObject(old?.spec) ? old.spec : undefined) as Json | undefined;
   if (!was) return errors;
@@ -64,3 +74,16 @@ export function definitionErrors(crd: AnyObject, old: AnyObject | undefined): Fi
   }
   return errors;
 }
+
+/** A version with the names of Go's fields. The schema of the only version is kept elsewhere there. */
+const inGo = (v: Json) => ({
+  Name: v.name,
+  Served: v.served,
+  Storage: v.storage,
+  Deprecated: v.deprecated ?? false,
+  DeprecationWarning: v.deprecationWarning ?? null,
+  Schema: null,
+  Subresources: null,
+  AdditionalPrinterColumns: null,
+  SelectableFields: null,
+});
