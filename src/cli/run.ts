@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { createOperator } from '../operator/operator.ts';
 import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
+import { createOperator } from '../operator/operator.ts';
 import { realClock, realRandom } from '../real/clock.ts';
 import { realCloud } from '../real/cloud.ts';
 import { loadCredentials } from '../real/credentials.ts';
@@ -36,7 +36,11 @@ export function runCommand(program: Command): void {
     .option('--leader-elect', 'work only while holding the Lease, so that several replicas may run')
     .option('--lease-namespace <name>', 'where the Lease is', OPERATOR_NAMESPACE)
     .option('--port <port>', 'of /healthz, /readyz and /metrics; 0 chooses a free one', '8080')
-    .option('--host <address>', 'the address they listen on', process.env.KUBERNETES_SERVICE_HOST ? '0.0.0.0' : '127.0.0.1')
+    .option(
+      '--host <address>',
+      'the address they listen on',
+      process.env.KUBERNETES_SERVICE_HOST ? '0.0.0.0' : '127.0.0.1',
+    )
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
     .addHelpText(
       'after',
@@ -58,7 +62,11 @@ async function run(options: RunOptions): Promise<void> {
   const plans = chosen(options.kinds);
   const suffix = options.kinds ? `-${listOf(options.kinds).sort().join('-').toLowerCase()}` : '';
   const health = {
-    live: { loop: () => undefined, election: () => operator.election?.check(), informers: informersAlive(realClock, () => operator.informers) },
+    live: {
+      loop: () => undefined,
+      election: () => operator.election?.check(),
+      informers: informersAlive(realClock, () => operator.informers),
+    },
     ready: { manager: () => operator.manager.ready() },
   };
   const operator = createOperator({
@@ -90,13 +98,19 @@ async function run(options: RunOptions): Promise<void> {
   await operator.manager.run(stop.signal).finally(() => cluster.close());
 }
 
-const listOf = (text: string | undefined): string[] => (text ?? '').split(',').map(item => item.trim()).filter(item => item !== '');
+const listOf = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '');
 
 function chosen(kinds: string | undefined): typeof PLANS {
   const wanted = listOf(kinds).map(kind => kind.toLowerCase());
   if (wanted.length === 0) return PLANS;
   for (const name of wanted)
     if (!PLANS.some(plan => plan.kind.kind.toLowerCase() === name))
-      throw new Error(`--kinds: there is no kind ${name}; there are ${PLANS.map(plan => plan.kind.kind.toLowerCase()).join(', ')}`);
+      throw new Error(
+        `--kinds: there is no kind ${name}; there are ${PLANS.map(plan => plan.kind.kind.toLowerCase()).join(', ')}`,
+      );
   return PLANS.filter(plan => wanted.includes(plan.kind.kind.toLowerCase()));
 }

@@ -40,7 +40,9 @@ export function rules(plans: readonly Plan<never>[]): { namespaced: PolicyRule[]
 }
 
 /** One rule per group and set of verbs, sorted, so that the file changes only when rights do. */
-function grouped(entries: readonly { resource: Resource; subresource: string; verbs: ReadonlySet<string> }[]): PolicyRule[] {
+function grouped(
+  entries: readonly { resource: Resource; subresource: string; verbs: ReadonlySet<string> }[],
+): PolicyRule[] {
   const out = new Map<string, PolicyRule>();
   for (const { resource, subresource, verbs } of entries) {
     const key = `${resource.group} ${[...verbs].sort().join(',')}`;

@@ -8,7 +8,7 @@ import { parse } from '../oslo/parse.ts';
 import { write } from '../oslo/write.ts';
 import { hashOf } from '../runtime/plan/canonical.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
-import type { Managed } from '../runtime/plan/row.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
 import { stall } from '../runtime/plan/unmet.ts';
 
 /** A file of a config Secret and where it belongs in the container. */

@@ -1,6 +1,6 @@
 import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
-import type { Managed } from '../runtime/plan/row.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
 
 export interface ServicePorts {
   readonly name: string;

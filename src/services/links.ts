@@ -4,7 +4,7 @@ import { Memcached } from '../../api/openstack/memcached.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import type { Identity } from '../cloud/ports.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
-import type { Managed } from '../runtime/plan/row.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
 import { password } from '../world/world.ts';
 import * as keystone from './keystone/address.ts';

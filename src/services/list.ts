@@ -1,7 +1,8 @@
 import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import { controlplane } from '../controlplane/index.ts';
-import { type Managed, type Plan, plan, rowsOf } from '../runtime/plan/row.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
+import { type Plan, plan, rowsOf } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
 import { keystone } from './keystone/index.ts';
 import { mariadb } from './mariadb/index.ts';

@@ -1,4 +1,5 @@
 import type { Section, Sections } from '../oslo/model.ts';
+import type { IdentityLink } from './links.ts';
 
 /** Sections that services share. Options and reasons: openstack-facts 1.1. */
 
@@ -20,4 +21,23 @@ export const cacheSection = (servers: readonly string[]): Section => ({
   // With the defaults an API stalls for minutes when a memcached pod dies.
   memcache_dead_retry: 30,
   memcache_socket_timeout: 0.5,
+});
+
+/** How a service asks Keystone whose token it was shown. */
+export const authTokenSection = (link: IdentityLink, servers: readonly string[], type: string): Section => ({
+  auth_type: 'password',
+  auth_url: link.url,
+  www_authenticate_uri: link.url,
+  username: link.user,
+  password: link.password,
+  project_name: link.project,
+  user_domain_name: 'Default',
+  project_domain_name: 'Default',
+  region_name: link.region,
+  interface: 'internal',
+  service_type: type,
+  // Without it a stolen user token with an expired life could be renewed by anybody (CVE-2023-2088).
+  service_token_roles_required: true,
+  memcached_servers: servers.length > 0 ? [...servers] : undefined,
+  memcache_pool_dead_retry: 10,
 });

@@ -1,7 +1,7 @@
 import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
-import type { Managed } from '../runtime/plan/row.ts';
 import { stall, wait } from '../runtime/plan/unmet.ts';
 
 interface Stored {

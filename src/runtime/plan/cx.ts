@@ -3,7 +3,7 @@ import type { Cloud } from '../../cloud/ports.ts';
 import type { AnyObject, DeepReadonly, ObjectMeta } from '../../kube/object.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { Random } from '../../world/world.ts';
-import type { Managed } from './row.ts';
+import type { Managed } from './managed.ts';
 
 /** What a row wants an object to be: only its opinions. Kind, namespace, labels and owner are the engine's. */
 export interface Body {

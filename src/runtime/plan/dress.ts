@@ -2,8 +2,8 @@ import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { apiVersionOf, type Resource } from '../../kube/resource.ts';
 import { canonical } from './canonical.ts';
 import type { Body } from './cx.ts';
+import type { Managed } from './managed.ts';
 import { ADOPT_ANNOTATION, MANAGED_LABEL, RETAINED_LABEL, ROW_LABEL } from './names.ts';
-import type { Managed } from './row.ts';
 import { stall, type Unmet, wait } from './unmet.ts';
 
 /** A body with what the engine adds to every object: kind, place, labels, owner. Pure. */

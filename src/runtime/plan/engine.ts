@@ -5,11 +5,12 @@ import { type Draft, mergeConditions, transitions } from '../conditions.ts';
 import type { Result } from '../controller.ts';
 import type { Recorder } from '../events.ts';
 import { sameJson } from './canonical.ts';
+import type { Managed } from './managed.ts';
 import { FINALIZER, FINALIZER_MANAGER, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION, STATUS_MANAGER } from './names.ts';
 import { conditionFor, type Outcome, outcomeOf, readyFor } from './outcome.ts';
 import { Pass, type Shared } from './pass.ts';
 import { conditionOf } from './ready.ts';
-import type { Managed, Plan, Row } from './row.ts';
+import type { Plan, Row } from './row.ts';
 import type { Tracker } from './tracker.ts';
 
 export interface Engine extends Shared {
@@ -193,7 +194,11 @@ async function deletingPass<O extends Managed>(
 /** The set of finalizers is merged by the server, so others' stay; the UID keeps us off a successor of that name. */
 async function addFinalizer<O extends Managed>(engine: Engine, plan: Plan<O>, object: DeepReadonly<O>): Promise<void> {
   const { name, namespace, uid } = object.metadata;
-  const body = { apiVersion: object.apiVersion, kind: object.kind, metadata: { name, namespace, uid, finalizers: [FINALIZER] } };
+  const body = {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: { name, namespace, uid, finalizers: [FINALIZER] },
+  };
   try {
     const written = await engine.client.apply<KubeObject>(plan.kind, body, { manager: FINALIZER_MANAGER, force: true });
     engine.gate.wrote(uid ?? '', plan.kind, written.metadata.resourceVersion);

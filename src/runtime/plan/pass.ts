@@ -9,10 +9,11 @@ import type { Gate } from '../gate.ts';
 import { hashOf, shortHash } from './canonical.ts';
 import type { Body, Cx, JobBody, Retention } from './cx.ts';
 import { dress, notOurs } from './dress.ts';
+import type { Managed } from './managed.ts';
 import { applied } from './match.ts';
 import { MANAGER, RETRY_ANNOTATION, ROW_LABEL, STEP_LABEL } from './names.ts';
 import { assertReady, conditionOf, jobFailure, workloadUnmet } from './ready.ts';
-import type { Managed, Plan } from './row.ts';
+import type { Plan } from './row.ts';
 import type { Reads } from './tracker.ts';
 import { stall, Unmet, wait } from './unmet.ts';
 

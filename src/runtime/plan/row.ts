@@ -1,10 +1,7 @@
-import type { BaseStatus, CustomObject } from '../../../api/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { Cx } from './cx.ts';
-
-/** What a plan reconciles: an object of ours. */
-export type Managed = CustomObject<object, BaseStatus>;
+import type { Managed } from './managed.ts';
 
 /**
  * A row is a condition, what it needs, and what it does. Rows are values: a need is a variable, so a typo,
@@ -24,7 +21,7 @@ export interface Row<O extends Managed, T> {
   readonly undo: ((cx: Cx<O>) => Promise<void>) | undefined;
 }
 
-export type Needs<O extends Managed> = Readonly<Record<string, Row<O, unknown>>>;
+type Needs<O extends Managed> = Readonly<Record<string, Row<O, unknown>>>;
 type Values<N> = { readonly [K in keyof N]: N[K] extends Row<infer _O, infer T> ? T : never };
 
 interface Always<O extends Managed, N extends Needs<O>, T> {

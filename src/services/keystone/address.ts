@@ -3,7 +3,7 @@ import type { Keystone } from '../../../api/openstack/keystone.ts';
 import type { IdentityAddress } from '../../cloud/ports.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import type { Managed } from '../../runtime/plan/row.ts';
+import type { Managed } from '../../runtime/plan/managed.ts';
 import { type Place, serviceHost } from '../names.ts';
 
 export type KeystoneObject = ObjectOf<typeof Keystone>;

@@ -3,7 +3,7 @@ import type { MariaDB } from '../../../api/openstack/mariadb.ts';
 import type { SqlAddress } from '../../cloud/ports.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import type { Managed } from '../../runtime/plan/row.ts';
+import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { type Place, serviceHost } from '../names.ts';
 
