@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 const checks: readonly [name: string, command: string, ...args: string[]][] = [
   ['types', 'tsc', '--noEmit'],
   ['format and lint', 'biome', 'check', '.'],
-  ['layers', 'depcruise', '--config', '.dependency-cruiser.cjs', 'api', 'src', 'test', 'bench', 'lab'],
+  ['layers', 'depcruise', '--config', '.dependency-cruiser.cjs', 'api', 'src', 'test', 'bench', 'lab', 'config'],
   ['dead code', 'knip'],
   ['generated files', 'tsx', 'config/generate.ts', '--check'],
 ];

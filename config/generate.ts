@@ -1,13 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GENERATED_FOLDERS, type GeneratedFile, generatedFiles } from './files.ts';
+import { GENERATED_FOLDERS, type GeneratedFile, generatedFiles } from '../api/generate/files.ts';
+import { operatorFiles } from '../src/operator/files.ts';
 
 /**
  * Writes CRDs and reference pages; with `--check` writes nothing and fails when a file is missing, differs or is left
  * over, so that CI notices an edited schema whose output was not committed.
  */
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../', import.meta.url));
 
 const readIfThere = (path: string): string | undefined => {
   try {
@@ -34,12 +35,12 @@ function readdirIfThere(folder: string): string[] {
 }
 
 const sampleOf = (kind: string): string | undefined => readIfThere(`config/samples/${kind.toLowerCase()}.yaml`);
-const files = generatedFiles(sampleOf);
+const files = [...generatedFiles(sampleOf), ...operatorFiles()];
 const changed = files.filter(file => readIfThere(file.path) !== file.text);
 const stale = leftOver(files);
 
 if (process.argv.includes('--check')) {
-  for (const file of changed) console.error(`${file.path}: differs from what api/ says`);
+  for (const file of changed) console.error(`${file.path}: differs from what the code says`);
   for (const path of stale) console.error(`${path}: belongs to no kind`);
   if (changed.length + stale.length > 0) {
     console.error('run `make manifests` and commit the result');
