@@ -9,6 +9,7 @@ import {
 import type { AnyObject, Status } from '../../../src/kube/object.ts';
 import { type ApiServer, startApiServer } from '../apiserver.ts';
 import { realSide, type Side } from '../wire.ts';
+import { stable } from './compare.ts';
 import type { Json } from './generate.ts';
 import { customKinds } from './schemas.ts';
 import { typeOf } from './story.ts';
@@ -113,13 +114,15 @@ describe('ownership on a real kube-apiserver', () => {
   const owners = (object: AnyObject): unknown[] =>
     (object.metadata.managedFields ?? [])
       .map(({ time: _, ...entry }) => entry)
-      .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+      .sort((a, b) => (stable(a) < stable(b) ? -1 : 1));
 
   /** As the field manager saw it: before managedFields were written, before addresses were given out, with the old status. */
   function unallocated(before: AnyObject | undefined, after: AnyObject): AnyObject {
     const object = structuredClone(after);
     if (before) object.metadata.managedFields = before.metadata.managedFields!;
     else delete object.metadata.managedFields;
+    // Admission adds this after ownership is worked out.
+    if (after.kind === 'PersistentVolumeClaim' && !before) delete object.metadata.finalizers;
     if (after.kind === 'Service' && !before) {
       for (const name of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
         delete (object.spec as Json)[name];
