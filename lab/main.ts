@@ -10,9 +10,9 @@ import { lock } from './images/build.ts';
 import { importImages, listImages } from './images/import.ts';
 import { type Release, releases } from './images/names.ts';
 import { openstackImages } from './images/openstack.ts';
-import { operatorImage } from './images/small.ts';
 import { kubectlWords, tryKubectl } from './kubectl.ts';
 import { release, take } from './lockfile.ts';
+import { deployOperator } from './operator.ts';
 import { adminKubeconfig, cache, runPaths } from './paths.ts';
 import { ELSEWHERE, look, refusals } from './preflight.ts';
 import { expected, phase, readHistory, seconds } from './progress.ts';
@@ -23,7 +23,8 @@ import { isRunning, up } from './up.ts';
 
 const USAGE = `usage: npx tsx lab/main.ts COMMAND
 
-  up                    real Kubernetes with the images of OpenStack; again: repairs what is missing
+  up [--no-operator]    real Kubernetes, the images of OpenStack, the operator; again: repairs what is missing
+  deploy                the operator again, from dist/ and config/default
   down [--wipe]         everything away; --wipe also the unpacked images
   status                what runs, with pids and times of earlier runs
   shell [NODE]          a shell on a host of the lab (n1)
@@ -33,15 +34,14 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
   smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
-  operator-image        build the operator's image from dist/ and import it
   tools [GROUP...]      build programs: ${allGroups.join(', ')}
   lock RELEASE          resolve the Python packages of a release anew
   census                what of the lab is on this machine, as JSON
 
-Settings: LAB_NODES (1), LAB_RELEASES (${releases.at(-1)}; all: ${releases.join(',')}), OPENSTACK_OPERATOR_CACHE (${cache})
+Settings: LAB_NODES (1), LAB_RELEASES (${releases[0]}, the operator's default; all: ${releases.join(',')}), OPENSTACK_OPERATOR_CACHE (${cache})
 `;
 
-function wantedReleases(text = process.env.LAB_RELEASES ?? releases.at(-1)!): Release[] {
+function wantedReleases(text = process.env.LAB_RELEASES ?? releases[0]): Release[] {
   return text.split(/[ ,]+/).filter(Boolean).map(asRelease);
 }
 
@@ -106,7 +106,11 @@ async function main(command: string | undefined, args: string[]): Promise<number
   switch (command) {
     case 'up':
       await mustFit();
-      await alone('up', () => phase('up', 'the lab', () => up({ nodes: nodeCount(), releases: wantedReleases() })));
+      await alone('up', () =>
+        phase('up', 'the lab', () =>
+          up({ nodes: nodeCount(), releases: wantedReleases(), operator: !args.includes('--no-operator') }),
+        ),
+      );
       console.log(
         `The lab runs.  npx tsx lab/main.ts status | kubectl get pods -A | shell | down\nKUBECONFIG=${adminKubeconfig}`,
       );
@@ -154,12 +158,9 @@ async function main(command: string | undefined, args: string[]): Promise<number
       for (const each of wantedReleases(args.find(word => !word.startsWith('-'))))
         await smoke(each, args.includes('--keep'));
       return 0;
-    case 'operator-image': {
-      const image = await operatorImage(args[0]);
-      await importImages(nodesOf(nodeCount()), [image]);
-      console.log(image.reference);
+    case 'deploy':
+      await deployOperator(nodesOf(nodeCount()));
       return 0;
-    }
     case 'tools':
       console.log(await tools(args.length > 0 ? (args as ToolGroup[]) : undefined));
       return 0;

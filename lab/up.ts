@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addonDeployments, addons } from './cluster/addons.ts';
 import { CONTROL, startControllers, startControlPlane } from './cluster/control.ts';
@@ -11,8 +11,9 @@ import { clean } from './down.ts';
 import { importImages } from './images/import.ts';
 import type { Release } from './images/names.ts';
 import { openstackImages } from './images/openstack.ts';
-import { clusterImages, operatorBundle, operatorImage, pauseProgram } from './images/small.ts';
+import { clusterImages, pauseProgram } from './images/small.ts';
 import { kubectl, tryKubectl } from './kubectl.ts';
+import { deployOperator } from './operator.ts';
 import { paths, runPaths } from './paths.ts';
 import { phase } from './progress.ts';
 import { until } from './shell.ts';
@@ -58,6 +59,7 @@ async function startNode(node: LabNode): Promise<void> {
 export interface UpOptions {
   readonly nodes: number;
   readonly releases: readonly Release[];
+  readonly operator: boolean;
 }
 
 export async function up(options: UpOptions): Promise<void> {
@@ -97,14 +99,6 @@ export async function up(options: UpOptions): Promise<void> {
       importImages(nodes, images, note),
     );
   }
-  if (existsSync(operatorBundle)) {
-    await phase('cluster:operator-image', 'image of the operator', async () =>
-      importImages(nodes, [await operatorImage()]),
-    );
-  }
+  if (options.operator) await deployOperator(nodes);
   writeFileSync(join(paths.run, 'up'), `${new Date().toISOString()}\n`);
-}
-
-export function forgetUp(): void {
-  rmSync(join(paths.run, 'up'), { force: true });
 }

@@ -192,7 +192,11 @@ const PROJECTS = ['keystone', 'glance', 'placement', 'nova', 'neutron', 'cinder'
 /** The virtualenv of one release with every service, and what Kolla's base images put beside it. */
 export async function releaseRoot(release: Release): Promise<{ readonly debian: string; readonly release: string }> {
   const debian = await debianRoot();
-  const { kolla } = releaseFacts[release];
+  const { kolla, apache } = releaseFacts[release];
+  const apacheFiles = `
+cd /tmp/lab && apt-get -q download apache2 && dpkg -x apache2_*.deb apache && mkdir -p /etc/apache2 && cp apache/etc/apache2/envvars /etc/apache2/
+install -m 644 $docker/httpd_setup.sh $bin/kolla_httpd_setup
+`;
   const locked = readFileSync(lockPath(release), 'utf8');
   const finish = `
 venv=/var/lib/kolla/venv
@@ -226,7 +230,7 @@ mkdir -p /etc/sudoers.d; chmod 750 /etc/sudoers.d
 # Packed files get a fixed time, so byte code must not look at times. The first start of each pod is seconds faster with it.
 $venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash $venv/lib >/dev/null || true
 mkdir -p /opt/kolla && cp -r /tmp/lab/kolla/share/kolla/docker /opt/kolla/docker
-`;
+${apache ? apacheFiles : ''}`;
   const key = keyOf(debian, buildPackages, locked, kolla, finish, 1);
   const folder = await once(`release-${release}`, `OpenStack ${release} from PyPI`, key, async (part, note) => {
     const compilers = await compilerRoot(debian);

@@ -12,11 +12,13 @@ interface ReleaseFacts {
   readonly distro: string;
   /** The PyPI package whose start files, sudoers and Dockerfiles define the contract of this release. */
   readonly kolla: string;
+  /** The start hooks of API images prepare Apache, also for a pod that runs uwsgi, and fail without its files. */
+  readonly apache: boolean;
 }
 
 export const releaseFacts: Record<Release, ReleaseFacts> = {
-  '2025.2': { distro: 'debian-bookworm', kolla: '21.3.0' },
-  '2026.1': { distro: 'debian-trixie', kolla: '22.2.0' },
+  '2025.2': { distro: 'debian-bookworm', kolla: '21.3.0', apache: true },
+  '2026.1': { distro: 'debian-trixie', kolla: '22.2.0', apache: false },
 };
 
 /** Kolla's own image names; what each needs inside is read from Kolla's Dockerfiles (kolla.ts). */
