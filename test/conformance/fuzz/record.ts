@@ -11,7 +11,7 @@ export class Recorder {
   offer(request: Request, answer: Answer): void {
     const text = JSON.stringify({ request, answer });
     // Very small cases show little, very large ones cost too much.
-    if (text.length > 2600) return;
+    if (text.length > 1700) return;
     const signature = signatureOf(request, answer);
     const known = this.best.get(signature);
     if (known === undefined || text.length < known.size) this.best.set(signature, { text, size: text.length });
