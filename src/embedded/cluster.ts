@@ -1,7 +1,9 @@
+import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import { crdOf } from '../../api/schema/crd.ts';
 import type { AnyObject, Condition, Status } from '../kube/object.ts';
-import { CustomResourceDefinition, Namespace, pathOf, type Resource } from '../kube/resource.ts';
+import * as builtin from '../kube/resource.ts';
+import { apiVersionOf, CustomResourceDefinition, Namespace, pathOf, type Resource } from '../kube/resource.ts';
 import type { Request } from '../kube/transport.ts';
 import type { Store } from './store/store.ts';
 
@@ -16,9 +18,18 @@ export interface Hands {
   patch(resource: Resource, namespace: string, name: string, patch: object): AnyObject;
 }
 
-const RESOURCES = new Map<string, Resource>(KINDS.map(kind => [`${kind.group}/${kind.version} ${kind.kind}`, kind]));
+const BUILT_IN = Object.values(builtin).filter((value): value is Resource => typeof value === 'object');
 
-export function hands(store: Store, resourceOf: (object: AnyObject) => Resource = ourResource): Hands {
+/** `kinds`: beyond ours and the built-in ones. */
+export function hands(store: Store, kinds: readonly AnyKind[] = []): Hands {
+  const resources = new Map<string, Resource>(
+    [...BUILT_IN, ...KINDS, ...kinds].map(r => [`${apiVersionOf(r)} ${r.kind}`, r]),
+  );
+  const resourceOf = (object: AnyObject): Resource => {
+    const found = resources.get(`${object.apiVersion} ${object.kind}`);
+    if (!found) throw new Error(`no kind ${object.kind} in ${object.apiVersion}`);
+    return found;
+  };
   const send = (request: Request): AnyObject => {
     const answer = store.handle(request, 'admin');
     if (answer.status >= 300) throw new Error((answer.body as Status).message ?? `status ${answer.status}`);
@@ -49,19 +60,13 @@ export function hands(store: Store, resourceOf: (object: AnyObject) => Resource 
   };
 }
 
-function ourResource(object: AnyObject): Resource {
-  const found = RESOURCES.get(`${object.apiVersion} ${object.kind}`);
-  if (!found) throw new Error(`no kind ${object.kind} in ${object.apiVersion}`);
-  return found;
-}
-
-/** Puts our kinds and a namespace into an empty store, as `make install` does with a real cluster. */
-export function install(store: Store, namespace: string): void {
+/** Puts our kinds, more kinds and a namespace into an empty store, as `make install` does with a real cluster. */
+export function install(store: Store, namespace: string, kinds: readonly AnyKind[] = []): void {
   const put = (resource: Resource, object: object): void => {
     const answer = store.handle({ method: 'POST', path: pathOf(resource, ''), body: object }, 'admin');
     if (answer.status >= 300 && answer.status !== 409) throw new Error(JSON.stringify(answer.body));
   };
-  for (const kind of KINDS) put(CustomResourceDefinition, crdOf(kind));
+  for (const kind of [...KINDS, ...kinds]) put(CustomResourceDefinition, crdOf(kind));
   put(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
 }
 

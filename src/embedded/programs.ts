@@ -75,7 +75,7 @@ function startRabbit(run: Run, net: Net, serve: Serve): Outcome {
 
 function startUwsgi(run: Run, _net: Net, serve: Serve): Outcome {
   const command = `${commandOf(run)}\n${textOf(run, /uwsgi\.ini$|\.ini$/).join('\n')}`;
-  if (!command.includes('keystone')) serve(run.pod, { is: 'other' });
+  if (!command.includes('keystone')) serve(run.pod, { is: 'other', database: connectionOf(run) });
   else {
     // Configuration is read once at the start; keys are read from the mount, live.
     serve(run.pod, {

@@ -156,8 +156,8 @@ export function cache<O extends Managed>(cx: Cx<O>): readonly string[] {
 /** Where service users live. */
 const SERVICE_PROJECT = 'service';
 
-/** Creates the service user in the Keystone that the spec names, or reads a hand-made Secret. */
-export async function identity<O extends Managed>(cx: Cx<O>, service: string): Promise<IdentityLink> {
+/** Creates the service user in the Keystone that the spec names, or reads a hand-made Secret. Named after the object: two of a kind must not share one. */
+export async function identity<O extends Managed>(cx: Cx<O>): Promise<IdentityLink> {
   const spec = specOf<IdentitySpec>(cx);
   if (spec.keystoneSecret) {
     const keys = ['url', 'user', 'password', 'project', 'region'] as const;
@@ -165,14 +165,14 @@ export async function identity<O extends Managed>(cx: Cx<O>, service: string): P
   }
   const server = cx.ready(Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
   const admin = await keystone.adminAddress(cx, server);
-  const login = await cx.generate(`${cx.name}-identity`, () => ({ user: service, password: password(cx.random) }));
+  const login = await cx.generate(`${cx.name}-identity`, () => ({ user: cx.name, password: password(cx.random) }));
   // `service` beside `admin`: Nova and Cinder ask for it since 2025.2 (CVE-2023-2088).
   await cx.cloud.identity(admin).ensureUser(login.user, login.password, SERVICE_PROJECT, ['admin', 'service']);
   return { url: admin.url, user: login.user, password: login.password, project: SERVICE_PROJECT, region: admin.region };
 }
 
-export async function dropIdentity<O extends Managed>(cx: Cx<O>, service: string): Promise<void> {
-  await (await identityAdmin(cx, true))?.dropUser(service);
+export async function dropIdentity<O extends Managed>(cx: Cx<O>): Promise<void> {
+  await (await identityAdmin(cx, true))?.dropUser(cx.name);
 }
 
 /**

@@ -90,8 +90,8 @@ export function openstackService<K extends AnyKind>(kind: K, service: Service<Sp
     undo: cx => dropBus(cx),
   });
   const user = row('IdentityReady', {
-    run: cx => identity(cx, service.name),
-    undo: cx => dropIdentity(cx, service.name),
+    run: cx => identity(cx),
+    undo: cx => dropIdentity(cx),
   });
   const custom = row('ConfigValid', { run: cx => userFiles(cx, service.name) });
   const config = row('ConfigReady', {

@@ -1,4 +1,5 @@
-import { type Backends, createBackends } from '../../src/embedded/backends/backends.ts';
+import type { AnyKind } from '../../api/kind.ts';
+import { type BackendOptions, type Backends, createBackends } from '../../src/embedded/backends/backends.ts';
 import { conditionsOf, type Hands, hands, install } from '../../src/embedded/cluster.ts';
 import { type Pretenders, pretend } from '../../src/embedded/pretend/pretend.ts';
 import { type Process, Sim } from '../../src/embedded/sim/sim.ts';
@@ -15,9 +16,34 @@ export const NS = 'openstack';
 export interface CloudOptions {
   readonly seed?: number;
   readonly plans?: readonly Plan<never>[];
+  /** To install beside ours. */
+  readonly kinds?: readonly AnyKind[];
   readonly operator?: Partial<OperatorOptions>;
   readonly faults?: TransportOptions;
-  readonly from?: Snapshot;
+  /** Asked before each call of a backend; what it throws is what the row gets. */
+  readonly backendFaults?: BackendOptions['intercept'];
+  /** Stands between all clients and the store: an oracle that looks at every request. */
+  readonly wrap?: (store: Store) => Store;
+  /** What an earlier run left. Take another seed than it had: the same one would give the same uids and passwords again. */
+  readonly from?: Rest;
+}
+
+/** A cloud without its processes: the store, the disks of its servers, and the time. */
+export interface Rest {
+  readonly at: number;
+  readonly store: Snapshot;
+  readonly disks: ReturnType<Backends['snapshot']>;
+}
+
+/** Installing some thirty CustomResourceDefinitions costs more than most stories: once per worker. */
+let empty: Snapshot | undefined;
+function installed(): Snapshot {
+  if (empty) return empty;
+  const { clock, random } = new Sim(0);
+  const store = createStore({ clock, random });
+  install(store, NS);
+  empty = store.snapshot();
+  return empty;
 }
 
 /** A cluster, its pretenders and an operator on virtual time. Stories speak this vocabulary. */
@@ -28,7 +54,7 @@ export class Cloud {
   readonly backends: Backends;
   readonly #options: CloudOptions;
   #pretenders!: Pretenders;
-  #operator: Process | undefined;
+  operator: Process | undefined;
   transport!: SimTransport;
   failure: unknown;
 
@@ -36,14 +62,15 @@ export class Cloud {
     this.#options = options;
     this.sim = new Sim(options.seed ?? 1);
     const { clock, random } = this.sim;
-    this.store = options.from ? restoreStore(options.from, { clock, random }) : createStore({ clock, random });
-    this.hands = hands(this.store);
+    this.store = options.from ? restoreStore(options.from.store, { clock, random }) : createStore({ clock, random });
+    this.hands = hands(this.store, options.kinds);
     this.backends = createBackends({ resolve: (host, port) => this.#pretenders.resolve(host, port) });
+    if (options.from) this.backends.restore(options.from.disks);
   }
 
   static async start(options: CloudOptions = {}): Promise<Cloud> {
     const cloud = new Cloud(options);
-    if (!options.from) install(cloud.store, NS);
+    if (!options.from) install(cloud.store, NS, options.kinds);
     const process = cloud.sim.process('pretenders');
     cloud.#pretenders = pretend({
       transport: process.transport(cloud.store),
@@ -58,7 +85,7 @@ export class Cloud {
 
   startOperator(): void {
     const process = this.sim.process('operator');
-    this.#operator = process;
+    this.operator = process;
     this.transport = process.transport(this.store, this.#options.faults);
     const operator = createOperator({
       world: { cluster: this.transport, cloud: this.backends.cloud, clock: process.clock, random: process.random },
@@ -72,8 +99,18 @@ export class Cloud {
 
   /** kill -9: memory is gone, what was sent may or may not have arrived. */
   crashOperator(): void {
-    this.#operator?.crash();
-    this.#operator = undefined;
+    this.operator?.crash();
+    this.operator = undefined;
+  }
+
+  /** What a power cut would leave. Stored objects are frozen, so they can be shared with the running store. */
+  rest(): Rest {
+    const list = this.store.handle({ method: 'GET', path: '/api/v1/namespaces' }).body as AnyObject;
+    return {
+      at: this.sim.clock.now(),
+      store: { resourceVersion: Number(list.metadata.resourceVersion), objects: this.store.objects() },
+      disks: this.backends.snapshot(),
+    };
   }
 
   /** Mutating requests of the operator so far, Leases and Events left out (rule 14). */

@@ -129,9 +129,17 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
     async get(serviceUrl, path) {
       login();
       const url = new URL(serviceUrl);
-      if (!net.answers(url.hostname, Number(url.port || (url.protocol === 'https:' ? 443 : 80)))) {
-        throw unreachable('The service', url.host, 'connection refused');
-      }
+      const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+      if (!net.answers(url.hostname, port)) throw unreachable('The service', url.host, 'connection refused');
+      const { database: used } = net.find('other', url.hostname, port) ?? {};
+      const database = used && open(net, used);
+      // The check is chosen to read a table: without the database or its schema there is none.
+      if (typeof database === 'string' || database?.schemas.length === 0)
+        throw rejected(
+          'The service',
+          url.host,
+          `GET ${url.pathname.replace(/\/$/, '')}${path.split('?')[0]}: status 500`,
+        );
       return { path };
     },
   };

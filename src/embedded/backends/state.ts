@@ -52,7 +52,8 @@ export type Served =
   | { readonly is: 'sql'; readonly volume: string }
   | { readonly is: 'bus'; readonly volume: string }
   | { readonly is: 'identity'; readonly database: DatabaseUrl | undefined; readonly keys: () => number }
-  | { readonly is: 'other' };
+  /** `database`: of a service that has one; it can answer only while that opens. */
+  | { readonly is: 'other'; readonly database?: DatabaseUrl | undefined };
 
 export interface DatabaseUrl {
   readonly host: string;
