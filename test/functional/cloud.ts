@@ -35,15 +35,18 @@ export interface Rest {
   readonly disks: ReturnType<Backends['snapshot']>;
 }
 
-/** Installing some thirty CustomResourceDefinitions costs more than most stories: once per worker. */
-let empty: Snapshot | undefined;
-function installed(): Snapshot {
-  if (empty) return empty;
+/** Installing some thirty CustomResourceDefinitions costs more than most stories: once per worker and set of kinds. */
+const installed = new Map<string, Snapshot>();
+function emptyCluster(kinds: readonly AnyKind[] = []): Snapshot {
+  const key = kinds.map(kind => kind.kind).join();
+  const known = installed.get(key);
+  if (known) return known;
   const { clock, random } = new Sim(0);
   const store = createStore({ clock, random });
-  install(store, NS);
-  empty = store.snapshot();
-  return empty;
+  install(store, NS, kinds);
+  const snapshot = store.snapshot();
+  installed.set(key, snapshot);
+  return snapshot;
 }
 
 /** A cluster, its pretenders and an operator on virtual time. Stories speak this vocabulary. */
@@ -62,15 +65,19 @@ export class Cloud {
     this.#options = options;
     this.sim = new Sim(options.seed ?? 1);
     const { clock, random } = this.sim;
-    this.store = options.from ? restoreStore(options.from.store, { clock, random }) : createStore({ clock, random });
+    const store = restoreStore(options.from?.store ?? emptyCluster(options.kinds), { clock, random });
+    this.store = options.wrap?.(store) ?? store;
     this.hands = hands(this.store, options.kinds);
-    this.backends = createBackends({ resolve: (host, port) => this.#pretenders.resolve(host, port) });
+    this.backends = createBackends({
+      resolve: (host, port) => this.#pretenders.resolve(host, port),
+      intercept: options.backendFaults,
+    });
     if (options.from) this.backends.restore(options.from.disks);
   }
 
   static async start(options: CloudOptions = {}): Promise<Cloud> {
     const cloud = new Cloud(options);
-    if (!options.from) install(cloud.store, NS, options.kinds);
+    if (options.from) await cloud.sim.run(options.from.at);
     const process = cloud.sim.process('pretenders');
     cloud.#pretenders = pretend({
       transport: process.transport(cloud.store),

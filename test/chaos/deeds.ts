@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import { Cloud, NS, type Rest } from '../functional/cloud.ts';
+import type { Deed } from './search.ts';
+
+const sample = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject & { spec: object };
+const slice = (spec: object = {}) => ({ ...sample, spec: { ...sample.spec, ...spec } });
+
+const clouds = new Map<string, Promise<Rest>>();
+
+/** A cloud at rest, made once per worker and policy. */
+function deployed(policy: 'Retain' | 'Delete'): Promise<Rest> {
+  const known = clouds.get(policy) ?? make();
+  clouds.set(policy, known);
+  return known;
+
+  async function make(): Promise<Rest> {
+    const cloud = await Cloud.start();
+    cloud.apply(slice({ deletionPolicy: policy }));
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    return cloud.rest();
+  }
+}
+
+export const deploy: Deed = {
+  name: 'deploy',
+  before: async () => undefined,
+  act: cloud => cloud.apply(slice({ deletionPolicy: 'Retain' })),
+};
+
+export const edit: Deed = {
+  name: 'edit',
+  before: () => deployed('Retain'),
+  act: cloud =>
+    cloud.apply(
+      slice({ deletionPolicy: 'Retain', keystone: { replicas: 2, customServiceConfig: '[DEFAULT]\ndebug = true\n' } }),
+    ),
+};
+
+const remove = (policy: 'Retain' | 'Delete'): Deed => ({
+  name: `delete under ${policy}`,
+  before: () => deployed(policy),
+  act: cloud => cloud.hands.remove(OpenStackControlPlane, NS, 'slice'),
+});
+
+export const removeRetain = remove('Retain');
+export const removeDelete = remove('Delete');
