@@ -23,6 +23,8 @@ export interface Call {
   readonly request: Request;
   readonly query: Readonly<Record<string, string>>;
   readonly warnings: string[];
+  /** Milliseconds since 1970: tables show ages. */
+  readonly now: () => number;
 }
 
 /** metav1.Time has seconds. */

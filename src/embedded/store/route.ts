@@ -4,7 +4,7 @@ import type { Registry } from './registry.ts';
 import { NoSuchGroup, noSuchPath, notFound } from './status.ts';
 
 /** `/api/v1/...` or `/apis/<group>/<version>/...` to a resource, or a Refusal with 404. */
-export function route(registry: Registry, request: Request): Call {
+export function route(registry: Registry, request: Request, now: () => number): Call {
   const parts = request.path
     .split('/')
     .filter(p => p !== '')
@@ -23,5 +23,5 @@ export function route(registry: Registry, request: Request): Call {
     throw 'custom' in resource.is ? notFound(resource, name) : noSuchPath();
   }
   const namespace = scoped ? rest[1]! : '';
-  return { resource, namespace, name, subresource, request, query: request.query ?? {}, warnings: [] };
+  return { resource, namespace, name, subresource, request, query: request.query ?? {}, warnings: [], now };
 }

@@ -92,7 +92,7 @@ export function restoreStore(snapshot: Snapshot, options: StoreOptions): Store {
     watch(request, sink, end) {
       let close: (() => void) | undefined;
       const answer = guarded(() => {
-        close = watch(server, route(registry, request), sink, end);
+        close = watch(server, route(registry, request, () => server.clock.wall()), sink, end);
         return { status: 200, headers: {}, body: undefined };
       });
       return close ? { status: 200, close } : { status: answer.status, refusal: answer };
@@ -129,7 +129,7 @@ function guarded(run: () => Response): Response {
 function dispatch(server: Server, request: Request): Response {
   const found = discovery(server, request);
   if (found) return found;
-  const call = route(server.registry, request);
+  const call = route(server.registry, request, () => server.clock.wall());
   try {
     return verb(server, call);
   } catch (error) {

@@ -1,0 +1,102 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+/** An authority and a server certificate for 127.0.0.1, good for one run: just enough DER (X.690, RFC 5280) for that. */
+export interface Certificate {
+  /** PEM of the authority. */
+  readonly ca: string;
+  /** PEM of the server's certificate and key. */
+  readonly cert: string;
+  readonly key: string;
+}
+
+const tlv = (tag: number, ...parts: Uint8Array[]): Buffer => {
+  const content = Buffer.concat(parts);
+  const size = content.length;
+  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 255];
+  return Buffer.concat([Buffer.from([tag, ...length]), content]);
+};
+const sequence = (...parts: Uint8Array[]) => tlv(0x30, ...parts);
+const set = (...parts: Uint8Array[]) => tlv(0x31, ...parts);
+const octets = (content: Uint8Array) => tlv(0x04, content);
+const text = (value: string) => tlv(0x0c, Buffer.from(value));
+const time = (date: Date) => tlv(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`));
+/** An object identifier, given by its encoded bytes. */
+const oid = (...bytes: number[]) => tlv(0x06, Buffer.from(bytes));
+const TRUE = tlv(0x01, Buffer.from([0xff]));
+
+const ECDSA_WITH_SHA256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
+const commonName = (name: string) => sequence(set(sequence(oid(0x55, 0x04, 0x03), text(name))));
+const extension = (id: Uint8Array, critical: boolean, value: Uint8Array) =>
+  sequence(id, ...(critical ? [TRUE] : []), octets(value));
+const keyId = (key: Uint8Array) => createHash('sha1').update(key).digest();
+
+const DAY = 86_400_000;
+
+interface Subject {
+  readonly name: string;
+  readonly publicKey: KeyObject;
+  readonly extensions: (spki: Buffer) => Uint8Array[];
+}
+
+function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }, now: number): string {
+  const spki = subject.publicKey.export({ type: 'spki', format: 'der' });
+  // The first bit must be 0, or the serial number would be negative.
+  const serial = randomBytes(16);
+  serial[0] = (serial[0]! & 0x7f) | 0x01;
+  const body = sequence(
+    tlv(0xa0, tlv(0x02, Buffer.from([2]))),
+    tlv(0x02, serial),
+    ECDSA_WITH_SHA256,
+    commonName(issuer.name),
+    // A day back: clocks of containers differ.
+    sequence(time(new Date(now - DAY)), time(new Date(now + 365 * DAY))),
+    commonName(subject.name),
+    spki,
+    tlv(0xa3, sequence(...subject.extensions(spki))),
+  );
+  const signature = sign('sha256', body, issuer.privateKey);
+  const whole = sequence(body, ECDSA_WITH_SHA256, tlv(0x03, Buffer.from([0]), signature));
+  const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+export function makeCertificate(now: number): Certificate {
+  const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const server = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const issuer = { name: 'openstack-operator embedded', privateKey: authority.privateKey };
+  const identifier = (spki: Buffer) => extension(oid(0x55, 0x1d, 0x0e), false, octets(keyId(spki)));
+  const ca = issue(
+    {
+      name: issuer.name,
+      publicKey: authority.publicKey,
+      extensions: spki => [
+        extension(oid(0x55, 0x1d, 0x13), true, sequence(TRUE)),
+        // keyCertSign
+        extension(oid(0x55, 0x1d, 0x0f), true, tlv(0x03, Buffer.from([2, 0x04]))),
+        identifier(spki),
+      ],
+    },
+    issuer,
+    now,
+  );
+  const cert = issue(
+    {
+      name: 'embedded',
+      publicKey: server.publicKey,
+      extensions: spki => [
+        // serverAuth
+        extension(oid(0x55, 0x1d, 0x25), false, sequence(oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01))),
+        // DNS:localhost, IP:127.0.0.1
+        extension(
+          oid(0x55, 0x1d, 0x11),
+          false,
+          sequence(tlv(0x82, Buffer.from('localhost')), tlv(0x87, Buffer.from([127, 0, 0, 1]))),
+        ),
+        identifier(spki),
+      ],
+    },
+    issuer,
+    now,
+  );
+  return { ca, cert, key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
+}
