@@ -33,7 +33,11 @@ function dockerfiles(folder: string): Map<string, string> {
 }
 
 /** What makes one name different from all others: start hooks, sudo rules, a marker with its name. */
-async function thinLayer(name: string, files: ReturnType<typeof contents>['files']): Promise<Layer> {
+async function thinLayer(
+  name: string,
+  files: ReturnType<typeof contents>['files'],
+  extra: Record<string, string>,
+): Promise<Layer> {
   const hash = createHash('sha256').update(name);
   mkdirSync(join(paths.images, 'oci'), { recursive: true });
   const stage = mkdtempSync(join(paths.images, 'oci', 'stage-'));
@@ -51,9 +55,14 @@ async function thinLayer(name: string, files: ReturnType<typeof contents>['files
       chmodSync(target, Number.parseInt(mode, 8));
     }
     if (existsSync(join(stage, 'etc/sudoers.d'))) chmodSync(join(stage, 'etc/sudoers.d'), 0o750);
+    for (const [path, text] of Object.entries(extra)) {
+      hash.update(`${path} ${text}`);
+      mkdirSync(dirname(join(stage, path)), { recursive: true });
+      writeFileSync(join(stage, path), text);
+    }
     mkdirSync(join(stage, 'etc'), { recursive: true });
     writeFileSync(join(stage, 'etc/kolla-image'), `${name}\n`);
-    for (const folder of ['', 'etc', 'usr', 'usr/local', 'usr/local/bin']) {
+    for (const folder of ['', 'etc', 'etc/default', 'usr', 'usr/local', 'usr/local/bin']) {
       if (existsSync(join(stage, folder))) chmodSync(join(stage, folder), 0o755);
     }
     return await layer(hash.digest('hex').slice(0, 24), stage);
@@ -79,13 +88,17 @@ export async function openstackImages(release: Release): Promise<Image[]> {
       if (folder === undefined) throw new Error(`kolla ${releaseFacts[release].kolla} has no image ${name}`);
       return { folder, recipe: readRecipe(readFileSync(join(folder, 'Dockerfile.j2'), 'utf8')) };
     };
+    // The last line of Apache's hook fails, and the start with it, unless this file of Debian's locales exists.
+    const extra: Record<string, string> = releaseFacts[release].apache
+      ? { '/etc/default/locale': 'LANG=C.UTF-8\n' }
+      : {};
     const made: Image[] = [];
     for (const name of imageNames) {
       if (!where.has(name)) continue;
       note(name);
       const inside = contents(name, recipe);
       made.push(
-        image(imageReference(name, release), [debian, venv, await thinLayer(name, inside.files)], {
+        image(imageReference(name, release), [debian, venv, await thinLayer(name, inside.files, extra)], {
           user: inside.user,
           entrypoint: inside.entrypoint,
           command: ['kolla_start'],
