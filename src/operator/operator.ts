@@ -41,6 +41,12 @@ export interface Operator {
   readonly informers: readonly Informer[];
 }
 
+/**
+ * What cannot be watched, a backend that is away, is tried again after two minutes at the latest. client-go's 1000 s
+ * would leave a cloud broken for a quarter of an hour after it was mended.
+ */
+const BACKOFF = { max: 120_000 };
+
 /** Passes of one kind at the same time. A pass waits for the network most of its time. */
 const WORKERS = 4;
 
@@ -110,6 +116,7 @@ export function createOperator(options: OperatorOptions): Operator {
       {
         name: plan.kind.kind,
         workers: WORKERS,
+        backoff: BACKOFF,
         sources: [watchOwn(cache.for(plan.kind))],
         reconcile: (key, cx) => reconcile(engine, plan, key, cx.signal),
       },

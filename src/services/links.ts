@@ -2,10 +2,11 @@ import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
-import type { Identity } from '../cloud/ports.ts';
+import type { Identity, Sql } from '../cloud/ports.ts';
+import { Job } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { wait } from '../runtime/plan/unmet.ts';
+import { stall, wait } from '../runtime/plan/unmet.ts';
 import { password } from '../world/world.ts';
 import * as keystone from './keystone/address.ts';
 import * as mariadb from './mariadb/address.ts';
@@ -53,7 +54,8 @@ interface BusSpec {
   readonly messageBusSecret?: string;
 }
 interface CacheSpec {
-  readonly memcachedInstance: string;
+  /** Absent from kinds that take addresses only; without any, nothing is cached. */
+  readonly memcachedInstance?: string;
   readonly memcachedServers?: readonly string[];
 }
 
@@ -62,30 +64,76 @@ const specOf = <S>(cx: Cx<Managed>): S => cx.spec as unknown as S;
 /** User names in MariaDB and RabbitMQ carry the namespace: several clouds may share an external server. */
 const userOf = (cx: Place): string => `${cx.namespace}-${cx.name}`.slice(0, 80);
 
-/** Creates database and user in the instance that the spec names, or reads a hand-made Secret. */
-export async function database<O extends Managed>(cx: Cx<O>, name: string): Promise<DatabaseLink> {
+const CONNECTION = ['hostname', 'user', 'password'] as const;
+const IDENTITY = ['url', 'user', 'password', 'project', 'region'] as const;
+
+/** A database that a Secret opens; `field` is the field that names it, `name` the database unless the Secret says. */
+export async function readDatabase<O extends Managed>(
+  cx: Cx<O>,
+  secret: string,
+  field: string,
+  name: string,
+): Promise<DatabaseLink> {
+  const data: Record<(typeof CONNECTION)[number], string> & { port?: string; database?: string } = await cx.secret(
+    secret,
+    CONNECTION,
+    field,
+  );
+  const { hostname: host, user, password, port, database = name } = data;
+  return { host, port: Number(port ?? mariadb.PORT), database, user, password };
+}
+
+export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<BusLink> {
+  const data: Record<(typeof CONNECTION)[number], string> & { port?: string; vhost?: string } = await cx.secret(
+    secret,
+    CONNECTION,
+    field,
+  );
+  const { hostname: host, user, password, port, vhost = '/' } = data;
+  return { host, port: Number(port ?? rabbitmq.AMQP_PORT), vhost, user, password };
+}
+
+export const readIdentity = <O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<IdentityLink> =>
+  cx.secret(secret, IDENTITY, field);
+
+/**
+ * Creates database and user in the instance that the spec names, or reads a hand-made Secret. The user may open all of
+ * the object's databases, which are `among`.
+ */
+export async function database<O extends Managed>(
+  cx: Cx<O>,
+  name: string,
+  among: readonly string[] = [name],
+): Promise<DatabaseLink> {
   const spec = specOf<DatabaseSpec>(cx);
-  if (spec.databaseSecret) {
-    const data: Readonly<Record<string, string>> = await cx.secret(
-      spec.databaseSecret,
-      ['hostname', 'user', 'password'],
-      'spec.databaseSecret',
-    );
-    return {
-      host: data.hostname ?? '',
-      port: Number(data.port ?? mariadb.PORT),
-      database: data.database ?? name,
-      user: data.user ?? '',
-      password: data.password ?? '',
-    };
-  }
+  if (spec.databaseSecret) return readDatabase(cx, spec.databaseSecret, 'spec.databaseSecret', name);
   const server = cx.ready(MariaDB, spec.databaseInstance, 'spec.databaseInstance');
   const admin = await mariadb.adminAddress(cx, server);
   const login = await cx.generate(`${cx.name}-database`, () => ({ user: userOf(cx), password: password(cx.random) }));
   const sql = cx.cloud.sql(admin);
+  await forgetLost(cx, sql, name);
   await sql.ensureDatabase(name);
-  await sql.ensureUser(login.user, login.password, [name]);
+  await sql.ensureUser(login.user, login.password, among);
   return { host: admin.host, port: admin.port, database: name, user: login.user, password: login.password };
+}
+
+/**
+ * A database that is gone although work was done in it. The Jobs that did it are named by their inputs, which are what
+ * they were, so they and the record of them must go first: else an empty database would count as one with a schema.
+ */
+async function forgetLost<O extends Managed>(cx: Cx<O>, sql: Sql, name: string): Promise<void> {
+  const done = Object.keys(cx.status.hashes ?? {});
+  if (done.length === 0 || (await sql.databases()).includes(name)) return;
+  const ours = { 'app.kubernetes.io/name': cx.object.kind.toLowerCase(), 'app.kubernetes.io/instance': cx.name };
+  for (const job of cx.list(Job, ours)) await cx.remove(Job, job.metadata.name);
+  cx.report({ hashes: {} } as Partial<NonNullable<O['status']>>);
+  throw stall({
+    reason: 'DatabaseLost',
+    what: `Database ${name} is gone from MariaDB ${specOf<DatabaseSpec>(cx).databaseInstance}, and with it the data`,
+    who: 'Operator',
+    next: 'make it anew, empty; restore a backup afterwards',
+    after: 1000,
+  });
 }
 
 /** The user goes; the data goes when the policy says so. A server that is gone or going takes both along (rule 17). */
@@ -102,20 +150,7 @@ export async function dropDatabase<O extends Managed>(cx: Cx<O>, name: string): 
 /** Creates vhost and user in the bus that the spec names, or reads a hand-made Secret. */
 export async function bus<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
   const spec = specOf<BusSpec>(cx);
-  if (spec.messageBusSecret) {
-    const data: Readonly<Record<string, string>> = await cx.secret(
-      spec.messageBusSecret,
-      ['hostname', 'user', 'password'],
-      'spec.messageBusSecret',
-    );
-    return {
-      host: data.hostname ?? '',
-      port: Number(data.port ?? rabbitmq.AMQP_PORT),
-      vhost: data.vhost ?? '/',
-      user: data.user ?? '',
-      password: data.password ?? '',
-    };
-  }
+  if (spec.messageBusSecret) return readBus(cx, spec.messageBusSecret, 'spec.messageBusSecret');
   const server = cx.ready(RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance');
   const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
   const login = await cx.generate(`${cx.name}-message-bus`, () => ({
@@ -141,7 +176,7 @@ export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
 /** The addresses are known before the servers run: config need not wait for them. */
 export function cache<O extends Managed>(cx: Cx<O>): readonly string[] {
   const spec = specOf<CacheSpec>(cx);
-  if (spec.memcachedServers) return spec.memcachedServers;
+  if (spec.memcachedServers || !spec.memcachedInstance) return spec.memcachedServers ?? [];
   const found = cx.get(Memcached, spec.memcachedInstance);
   if (found === undefined)
     throw wait({
@@ -159,10 +194,7 @@ const SERVICE_PROJECT = 'service';
 /** Creates the service user in the Keystone that the spec names, or reads a hand-made Secret. Named after the object: two of a kind must not share one. */
 export async function identity<O extends Managed>(cx: Cx<O>): Promise<IdentityLink> {
   const spec = specOf<IdentitySpec>(cx);
-  if (spec.keystoneSecret) {
-    const keys = ['url', 'user', 'password', 'project', 'region'] as const;
-    return cx.secret(spec.keystoneSecret, keys, 'spec.keystoneSecret');
-  }
+  if (spec.keystoneSecret) return readIdentity(cx, spec.keystoneSecret, 'spec.keystoneSecret');
   const server = cx.ready(Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
   const admin = await keystone.adminAddress(cx, server);
   const login = await cx.generate(`${cx.name}-identity`, () => ({ user: cx.name, password: password(cx.random) }));

@@ -33,10 +33,13 @@ async function readyToy(spec: object = {}): Promise<Cloud> {
 const sqlOf = (cloud: Cloud) => Object.values(cloud.backends.disks.sql)[0]!;
 const busOf = (cloud: Cloud) => Object.values(cloud.backends.disks.bus)[0]!;
 const keystoneOf = (cloud: Cloud) => sqlOf(cloud).databases.keystone!.keystone!;
-const conf = (cloud: Cloud, key: string) =>
-  Buffer.from((cloud.get(Secret, 'toy-config-data')?.data as Record<string, string>)[key] ?? '', 'base64').toString();
+const secretText = (cloud: Cloud, name: string, key: string) => {
+  const data = cloud.get(Secret, name)?.data as Record<string, string> | undefined;
+  return Buffer.from(data?.[key] ?? '', 'base64').toString();
+};
+const conf = (cloud: Cloud, key: string) => secretText(cloud, 'toy-config-data', key);
 const template = (cloud: Cloud, resource: Resource, name: string) =>
-  (cloud.get(resource, name)?.spec as { template: unknown }).template;
+  (cloud.get(resource, name)?.spec as { template: unknown } | undefined)?.template;
 
 describe('a service of one folder and one line', () => {
   it('becomes Ready with database, bus, identity, catalog, schema and an API that answers', async () => {
@@ -130,8 +133,7 @@ describe('a service of one folder and one line', () => {
     const cloud = await start();
     cloud.apply(slice);
     await cloud.ready(OpenStackControlPlane, 'slice');
-    const password = (secret: string) =>
-      Buffer.from((cloud.get(Secret, secret)?.data as { password: string }).password, 'base64').toString();
+    const password = (secret: string) => secretText(cloud, secret, 'password');
     sqlOf(cloud).databases.box = { schemas: [] };
     const secret = (name: string, stringData: object) => ({
       apiVersion: 'v1',
@@ -146,7 +148,7 @@ describe('a service of one folder and one line', () => {
       toyObject({ databaseSecret: 'db', messageBusSecret: 'mq', memcachedServers: ['cache:11211'] }),
     );
     await cloud.ready(Toy, 'toy');
-    expect(sqlOf(cloud).databases.box.schemas).toEqual(['toy']);
+    expect(sqlOf(cloud).databases.box?.schemas).toEqual(['toy']);
     expect(sqlOf(cloud).databases.toy).toBeUndefined();
     expect(conf(cloud, '01-toy.conf')).toContain('memcache_servers = cache:11211');
   });

@@ -60,6 +60,9 @@ function withManagedPods(object: Record<string, unknown>): Record<string, unknow
   };
 }
 
+/** An object without our label is in no informer: no watch tells when it goes or is handed over. */
+const LOOK_AGAIN_MS = 60_000;
+
 /** Why an object that is already there under our name may not be applied over, or undefined (rule 3). */
 export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): Unmet | undefined {
   const what = `${live.kind} ${live.metadata.name}`;
@@ -85,6 +88,7 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
       what: `${what} belongs to ${controller.kind} ${controller.name}`,
       who: 'User',
       next: 'rename one of the two owners',
+      after: LOOK_AGAIN_MS,
     });
   if (live.metadata.labels?.[MANAGED_LABEL] === 'true' || live.metadata.annotations?.[ADOPT_ANNOTATION] === 'true')
     return undefined;
@@ -93,5 +97,12 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
     what: `${what} exists and is not ours`,
     who: 'User',
     next: `delete it, or annotate it with ${ADOPT_ANNOTATION}=true to hand it over`,
+    after: LOOK_AGAIN_MS,
   });
+}
+
+/** Whether an object may be deleted on our owner's behalf: its own, or kept for it (rule 18). Never another's. */
+export function mayDelete(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): boolean {
+  const controller = live.metadata.ownerReferences?.find(ref => ref.controller);
+  return controller ? controller.uid === owner.metadata.uid : live.metadata.labels?.[MANAGED_LABEL] === 'true';
 }

@@ -5,6 +5,7 @@ import { type Draft, mergeConditions, transitions } from '../conditions.ts';
 import type { Result } from '../controller.ts';
 import type { Recorder } from '../events.ts';
 import { sameJson } from './canonical.ts';
+import { isEach, runEach, undoEach } from './each.ts';
 import type { Managed } from './managed.ts';
 import { FINALIZER, FINALIZER_MANAGER, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION, STATUS_MANAGER } from './names.ts';
 import { conditionFor, type Outcome, outcomeOf, readyFor } from './outcome.ts';
@@ -66,7 +67,8 @@ export async function reconcile<O extends Managed>(
   }
 }
 
-const needsFinalizer = (plan: Plan<never>): boolean => plan.rows.some(row => row.undo !== undefined);
+const needsFinalizer = (plan: Plan<never>): boolean =>
+  plan.rows.some(row => (row.undo ?? row.each?.undo) !== undefined);
 
 async function runningPass<O extends Managed>(
   engine: Engine,
@@ -115,6 +117,7 @@ async function runRow<O extends Managed>(
   for (const [name, need] of Object.entries(row.needs)) {
     const outcome = await start(need);
     if (outcome.is === 'ok') needed[name] = outcome.value;
+    else if ('yields' in outcome && outcome.yields) needed[name] = outcome.yields.value;
     // The nearest cause, not the whole chain: `Waiting for DatabaseReady`.
     else if (outcome.is !== 'off') blockedBy ??= outcome.is === 'blocked' ? outcome.by : need.type;
   }
@@ -126,6 +129,7 @@ async function runRow<O extends Managed>(
       return { is: 'off' };
     }
     if (blockedBy) return { is: 'blocked', by: blockedBy };
+    if (isEach(row)) return await runEach(object, pass, row, needed);
     const value = await row.run(pass.cx(row.type), needed as never);
     await pass.prune(row.type);
     return { is: 'ok', value };
@@ -166,6 +170,7 @@ async function deletingPass<O extends Managed>(
     const holder = dependents.find(other => outcomes.get(other.type)?.is !== 'ok');
     let outcome: Outcome = { is: 'ok', value: undefined };
     if (holder) outcome = { is: 'blocked', by: holder.type };
+    else if (isEach(row) && !skipped.includes(row.type)) outcome = await undoEach(object, pass, row);
     else if (row.undo && !skipped.includes(row.type))
       outcome = await row.undo(pass.cx(row.type)).then(() => ({ is: 'ok', value: undefined }) as const, outcomeOf);
     outcomes.set(row.type, outcome);
@@ -289,6 +294,8 @@ function tell(
         action: 'Reconcile',
         note: condition.message,
       });
+    else if (condition.type === 'Paused')
+      engine.events.event(object, { type: 'Normal', reason: 'Paused', action: 'Reconcile', note: condition.message });
   }
 }
 

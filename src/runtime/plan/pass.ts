@@ -8,11 +8,11 @@ import type { Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, shortHash } from './canonical.ts';
 import type { Body, Cx, JobBody, Retention } from './cx.ts';
-import { dress, notOurs } from './dress.ts';
+import { dress, mayDelete, notOurs } from './dress.ts';
 import type { Managed } from './managed.ts';
 import { applied } from './match.ts';
 import { MANAGER, RETRY_ANNOTATION, ROW_LABEL, STEP_LABEL } from './names.ts';
-import { assertReady, conditionOf, jobFailure, workloadUnmet } from './ready.ts';
+import { assertReady, conditionOf, jobFailure, jobStuck, workloadUnmet } from './ready.ts';
 import type { Plan } from './row.ts';
 import type { Reads } from './tracker.ts';
 import { stall, Unmet, wait } from './unmet.ts';
@@ -58,6 +58,7 @@ export class Pass<O extends Managed> {
   /** By row: keys of what it applied or wants kept. */
   readonly #kept = new Map<string, Set<string>>();
   readonly #secretValues = new Set<string>();
+  #alive: Promise<void> | undefined;
   readonly reported: Record<string, unknown> = {};
   after: number | undefined;
 
@@ -73,7 +74,8 @@ export class Pass<O extends Managed> {
   /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
   mask(text: string): string {
     let out = text;
-    for (const value of this.#secretValues) out = out.replaceAll(value, '***');
+    // The longest first: a value inside another one would leave the rest of it in sight.
+    for (const value of [...this.#secretValues].sort((a, b) => b.length - a.length)) out = out.replaceAll(value, '***');
     return out.length > 512 ? `${out.slice(0, 509)}...` : out;
   }
 
@@ -134,6 +136,17 @@ export class Pass<O extends Managed> {
           continue;
         await this.#delete(resource, live);
       }
+  }
+
+  /** What follows the prefix in the row marks of what this object owns. */
+  marked(prefix: string): readonly string[] {
+    const marks = new Set<string>();
+    for (const resource of this.#plan.manages)
+      for (const object of this.#owned(resource)) {
+        const mark = object.metadata.labels?.[ROW_LABEL];
+        if (mark?.startsWith(prefix) && !object.metadata.deletionTimestamp) marks.add(mark.slice(prefix.length));
+      }
+    return [...marks];
   }
 
   #owned(resource: Resource): readonly Live[] {
@@ -239,12 +252,32 @@ export class Pass<O extends Managed> {
       if (why) throw why;
       const memo = this.#shared.memory.applied.get(key);
       if (memo === `${hashOf(wanted)} ${live.metadata.resourceVersion}` || applied(wanted, live, MANAGER)) return live;
-    }
+    } else await this.#ownerLives();
     const result = await this.#client.apply(resource, wanted, { manager: MANAGER, force: true });
     this.#wrote(resource, result);
     // If the server normalised a value, our text and its object never match; the version then says "nothing changed".
     this.#shared.memory.applied.set(key, `${hashOf(wanted)} ${result.metadata.resourceVersion}`);
     return result;
+  }
+
+  /**
+   * Asked once per pass, before it makes something. The watch that shows a child gone may be ahead of the one that
+   * shows its owner gone: what is made then has nobody to collect it if it is retained, and flutters if it is not.
+   */
+  #ownerLives(): Promise<void> {
+    const check = async (): Promise<void> => {
+      const { name, uid, deletionTimestamp } = this.#object.metadata;
+      const live = await this.#client.get<AnyObject>(this.#plan.kind, this.#ref(name));
+      if (live?.metadata.uid === uid && (deletionTimestamp || !live?.metadata.deletionTimestamp)) return;
+      throw wait({
+        reason: 'Terminating',
+        what: `${this.#object.kind} ${name} is deleted, or is another one by now`,
+        who: 'Operator',
+        next: 'see the change',
+      });
+    };
+    this.#alive ??= check();
+    return this.#alive;
   }
 
   #wrote(resource: Resource, result: AnyObject): void {
@@ -274,13 +307,16 @@ export class Pass<O extends Managed> {
     // Recorded in status, so that a Job that was cleaned away is not run again.
     if (done[job.step] === hash) return;
     const live = this.#get(Job, name) ?? (await this.#client.get<AnyObject>(Job, this.#ref(name)));
+    // One that an earlier object of this name left behind worked on an earlier database.
+    const why = live && notOurs(this.#object, live);
+    if (why) throw why;
     if (live && conditionOf(live, 'Complete')?.status === 'True') {
       const reported = this.reported.hashes as Record<string, string> | undefined;
       this.reported.hashes = { ...done, ...reported, [job.step]: hash };
       return;
     }
+    const pods = this.#list(Pod, { 'batch.kubernetes.io/job-name': name });
     if (live && conditionOf(live, 'Failed')?.status === 'True') {
-      const pods = this.#list(Pod, { 'batch.kubernetes.io/job-name': name });
       const said = jobFailure(pods) ?? conditionOf(live, 'Failed')?.message;
       throw stall({
         reason: 'JobFailed',
@@ -289,17 +325,22 @@ export class Pass<O extends Managed> {
         next: `mend the cause, then annotate ${this.#object.kind} ${this.#object.metadata.name} with ${RETRY_ANNOTATION}=<anything new>`,
       });
     }
-    if (live) throw running(name);
+    const stuck = live && jobStuck(pods);
+    if (stuck) throw wait({ ...stuck, what: `Job ${name} can't start: ${stuck.what}` });
+    if (live) throw running(name, jobFailure(this.#list(Pod, { 'batch.kubernetes.io/job-name': name })));
     const rivals = this.#owned(Job).filter(
       other =>
         other.metadata.labels?.[STEP_LABEL] === job.step &&
         other.metadata.name !== name &&
         !['Complete', 'Failed'].some(type => conditionOf(other, type)?.status === 'True'),
     );
-    // Two runs of one step at once would meet in the database.
-    for (const rival of rivals) {
-      this.#keep(row, Job.kind, rival.metadata.name);
-      throw running(rival.metadata.name);
+    // Two runs of one step at once would meet in the database; one that can't start would be waited for forever.
+    for (const { metadata } of rivals) {
+      this.#keep(row, Job.kind, metadata.name);
+      const rival = this.#get(Job, metadata.name);
+      const waits = this.#list(Pod, { 'batch.kubernetes.io/job-name': metadata.name });
+      if (rival && !rival.metadata.deletionTimestamp && jobStuck(waits)) await this.#delete(Job, rival);
+      throw running(metadata.name);
     }
     const labels = { ...job.labels, [STEP_LABEL]: job.step };
     await this.#apply(row, Job, {
@@ -344,7 +385,7 @@ export class Pass<O extends Managed> {
     const ref = this.#ref(name);
     this.#reads.read(resource, ref);
     const live = await this.#client.get<AnyObject>(resource, ref);
-    if (live === undefined) return;
+    if (live === undefined || !mayDelete(this.#object, live)) return;
     const left = live.metadata.deletionTimestamp ? live : await this.#delete(resource, live);
     if (left)
       throw wait({
@@ -355,7 +396,7 @@ export class Pass<O extends Managed> {
       });
   }
 
-  async #delete(resource: Resource, live: AnyObject): Promise<AnyObject | undefined> {
+  async #delete(resource: Resource, live: Live): Promise<AnyObject | undefined> {
     const left = await this.#client.delete(resource, this.#ref(live.metadata.name), { uid: live.metadata.uid ?? '' });
     if (left) this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, left.metadata.resourceVersion);
     return left;
@@ -364,8 +405,14 @@ export class Pass<O extends Managed> {
 
 const keyIn = (resource: Resource, ref: Ref): string => `${resourceName(resource)} ${keyOf(ref)}`;
 
-const running = (name: string): Unmet =>
-  wait({ reason: 'JobRunning', what: `Job ${name} is running`, who: 'Cluster', next: 'finish it' });
+/** A Job tries several times; what its last try said is worth more than that it runs. */
+const running = (name: string, said?: string): Unmet =>
+  wait({
+    reason: 'JobRunning',
+    what: said === undefined ? `Job ${name} is running` : `Job ${name} is running again: its pod ${said}`,
+    who: 'Cluster',
+    next: 'finish it',
+  });
 
 /** Settles all before it tells of the worst: no effect of a losing branch may outlive the pass. */
 async function all<T extends readonly unknown[]>(

@@ -54,6 +54,14 @@ interface PodStatus {
 export function podTrouble(pod: Live): Cause | undefined {
   const status = (pod.status ?? {}) as DeepReadonly<PodStatus>;
   const scheduled = status.conditions?.find(c => c.type === 'PodScheduled' && c.status === 'False');
+  // Every new volume goes through this; where it stays so, the message names what is missing.
+  if (scheduled?.message?.includes('unbound immediate PersistentVolumeClaims'))
+    return {
+      reason: 'VolumePending',
+      what: scheduled.message,
+      who: 'Cluster',
+      next: 'bind its volume, which takes a default StorageClass and a provisioner',
+    };
   if (scheduled)
     return {
       reason: 'Unschedulable',
@@ -99,6 +107,12 @@ export function endOf(ended: DeepReadonly<Terminated>): string {
   return `ended with ${ended.exitCode}${ended.reason && ended.reason !== 'Error' ? ` (${ended.reason})` : ''}${said ? `: ${said}` : ''}`;
 }
 
+/** What keeps a Job's pods from ever starting, or undefined when one has run or may yet. */
+export function jobStuck(pods: readonly Live[]): Cause | undefined {
+  const pending = pods.every(pod => (pod.status as { phase?: string } | undefined)?.phase === 'Pending');
+  return pending ? pods.map(podTrouble).find(trouble => trouble !== undefined) : undefined;
+}
+
 /** The last words of a failed Job's pods. */
 export function jobFailure(pods: readonly Live[]): string | undefined {
   for (const pod of pods)
@@ -127,10 +141,13 @@ export function isReady(live: Live): boolean {
 export function assertReady(live: Live): void {
   if (isReady(live)) return;
   const ready = conditionOf(live, 'Ready');
+  const said = ready && ready.status !== 'True' ? ready.message : '';
+  // Who must act for it must act for what stands on it, or the top would say that all goes well.
+  const stands = ready?.status === 'False' && ready.reason !== 'Reconciling' && said.includes('User: ');
   throw wait({
-    reason: 'NotReady',
-    what: `${live.kind} ${live.metadata.name} is not Ready${ready && ready.status !== 'True' ? `: ${ready.message}` : ''}`,
-    who: 'Operator',
+    reason: stands ? ready.reason : 'NotReady',
+    what: `${live.kind} ${live.metadata.name} is not Ready${said && `: ${said}`}`,
+    who: stands ? 'User' : 'Operator',
     next: `see ${live.kind} ${live.metadata.name}`,
   });
 }

@@ -1,7 +1,10 @@
 import { stringify } from 'yaml';
 import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Memcached } from '../../../api/openstack/memcached.ts';
+import { CloudError, type Identity } from '../../cloud/ports.ts';
 import { Deployment, Job, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { RETRY_ANNOTATION } from '../../runtime/plan/names.ts';
 import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
@@ -46,6 +49,8 @@ const input = row('InputReady', {
 
 /** Token and credential keys: read live by the pods, so that a rotation restarts nothing. */
 const keys = row('KeysReady', {
+  // Not for its value: a schedule that can't be read must be told once, where the field is named.
+  needs: { input },
   run: async cx => {
     const fernet = `${cx.name}-fernet-keys`;
     const credential = `${cx.name}-credential-keys`;
@@ -233,23 +238,40 @@ const pods = row('WorkloadsReady', {
   },
 });
 
+/** As administrator. Bootstrap would reset the password, but whoever changed it may have had a reason: it asks first. */
+async function asAdmin<T>(cx: Cx<KeystoneObject>, use: (identity: Identity) => Promise<T>): Promise<T> {
+  try {
+    return await use(cx.cloud.identity(await adminAddress(cx, cx.object)));
+  } catch (error) {
+    if (!(error instanceof CloudError && error.fault === 'refused')) throw error;
+    throw stall({
+      reason: 'AccessDenied',
+      what: error.message,
+      who: 'User',
+      next: `or annotate Keystone ${cx.name} with ${RETRY_ANNOTATION}=<anything new> to reset it to what the Secret holds`,
+      // Passwords inside Keystone change without a watch telling.
+      after: 60_000,
+    });
+  }
+}
+
 /** Bootstrap wrote the catalog once; this finds and repairs what was changed by hand since. */
 const endpoints = row('EndpointsReady', {
   needs: { pods, expose },
-  run: async cx => {
-    const identity = cx.cloud.identity(await adminAddress(cx, cx.object));
-    await identity.ensureProject('service');
-    await identity.ensureService({
-      name: 'keystone',
-      type: 'identity',
-      endpoints: { public: publicUrl(cx, cx.object), internal: internalUrl(cx, cx.object) },
-    });
-  },
+  run: cx =>
+    asAdmin(cx, async identity => {
+      await identity.ensureProject('service');
+      await identity.ensureService({
+        name: 'keystone',
+        type: 'identity',
+        endpoints: { public: publicUrl(cx, cx.object), internal: internalUrl(cx, cx.object) },
+      });
+    }),
 });
 
 const answering = row('Answering', {
   needs: { pods },
-  run: async cx => cx.cloud.identity(await adminAddress(cx, cx.object)).check(),
+  run: cx => asAdmin(cx, identity => identity.check()),
 });
 
 /** For people: `OS_CLIENT_CONFIG_FILE` and off they go. */
