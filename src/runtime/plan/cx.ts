@@ -85,3 +85,11 @@ export interface Cx<O extends Managed> {
   /** Waits for all, and tells of the worst that is unmet. */
   all<T extends readonly unknown[]>(promises: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T>;
 }
+
+/** A row for one of its keys. */
+export interface EachCx<O extends Managed, T> extends Cx<O> {
+  /** Dependents may go on with this value, though the key is not through yet. */
+  usable(value: T): void;
+  /** Fields of the key's line in status, beside name, ready, reason and message. */
+  line(fields: Readonly<Record<string, unknown>>): void;
+}

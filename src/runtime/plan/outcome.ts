@@ -14,8 +14,16 @@ export type Outcome =
       readonly message: string;
       readonly who: Who;
       readonly after?: number;
+      /** What those who need the row may go on with all the same. */
+      readonly yields?: { readonly value: unknown };
     }
-  | { readonly is: 'error'; readonly reason: string; readonly message: string; readonly error: unknown }
+  | {
+      readonly is: 'error';
+      readonly reason: string;
+      readonly message: string;
+      readonly error: unknown;
+      readonly yields?: { readonly value: unknown };
+    }
   | { readonly is: 'blocked'; readonly by: string };
 
 /** RBAC, quotas and passwords inside backends change without a watch telling us: look again this often. */

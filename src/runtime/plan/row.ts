@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Resource } from '../../kube/resource.ts';
-import type { Cx } from './cx.ts';
+import type { Cx, EachCx } from './cx.ts';
 import type { Managed } from './managed.ts';
 
 /**
@@ -19,6 +19,25 @@ export interface Row<O extends Managed, T> {
   readonly run: (cx: Cx<O>, needed: never) => Promise<T>;
   /** Takes back what `run` did outside of owned objects. Must tolerate that `run` never ran. */
   readonly undo: ((cx: Cx<O>) => Promise<void>) | undefined;
+  /** For things that the user counts: this row is many, one per key, and `run` and `undo` above are not used. */
+  readonly each?: Each<O>;
+}
+
+/** What a row does for each of its keys (cells, backends): the one kind of row whose number is known at run time only. */
+export interface Each<O extends Managed> {
+  /** Names must be fit for a label: they become part of the row's mark on what it makes. */
+  readonly over: (object: DeepReadonly<O>) => readonly Keyed[];
+  /** The key that the others wait for, until its value can be used. */
+  readonly first: string | undefined;
+  /** The list of status in which each key has a line. */
+  readonly status: string | undefined;
+  readonly run: (cx: EachCx<O, never>, item: never, needed: never) => Promise<unknown>;
+  /** Takes back what `run` did for a key that is no longer asked for. Must tolerate that it never ran. */
+  readonly undo: ((cx: Cx<O>, name: string) => Promise<void>) | undefined;
+}
+
+export interface Keyed {
+  readonly name: string;
 }
 
 type Needs<O extends Managed> = Readonly<Record<string, Row<O, unknown>>>;
@@ -39,11 +58,33 @@ interface RowOf<O extends Managed> {
   <T, N extends Needs<O> = {}>(type: string, row: Sometimes<O, N, T>): Row<O, T | undefined>;
   // biome-ignore lint/complexity/noBannedTypes: the empty record of needs
   <T, N extends Needs<O> = {}>(type: string, row: Always<O, N, T>): Row<O, T>;
+  /**
+   * One row per key. Its condition is the worst of them, and its value is what can be used so far: those who need it
+   * go on with a part, once `first` is in it. One broken key holds nobody.
+   */
+  // biome-ignore lint/complexity/noBannedTypes: the empty record of needs
+  each<I extends Keyed, T, N extends Needs<O> = {}>(
+    type: string,
+    row: PerKey<O, N, I, T>,
+  ): Row<O, ReadonlyMap<string, T>>;
 }
 
-/** `row(type, {...})` for objects of one kind. */
+interface PerKey<O extends Managed, N extends Needs<O>, I extends Keyed, T> {
+  needs?: N;
+  uses?: readonly Row<O, unknown>[];
+  over(object: DeepReadonly<O>): readonly I[];
+  first?: string;
+  status?: string;
+  run(cx: EachCx<O, T>, item: I, needed: Values<N>): Promise<T>;
+  undo?(cx: Cx<O>, name: string): Promise<void>;
+}
+
+/** `row(type, {...})` and `row.each(type, {...})` for objects of one kind. */
 export function rowsOf<O extends Managed>(): RowOf<O> {
-  return (type: string, row: Always<O, Needs<O>, unknown> & { when?: (object: DeepReadonly<O>) => boolean }) => ({
+  const one = (
+    type: string,
+    row: Always<O, Needs<O>, unknown> & { when?: (object: DeepReadonly<O>) => boolean },
+  ): Row<O, unknown> => ({
     type,
     needs: row.needs ?? {},
     uses: row.uses ?? [],
@@ -51,6 +92,16 @@ export function rowsOf<O extends Managed>(): RowOf<O> {
     run: row.run as Row<O, never>['run'],
     undo: row.undo,
   });
+  const each = (type: string, row: PerKey<O, Needs<O>, never, unknown>): Row<O, unknown> => ({
+    type,
+    needs: row.needs ?? {},
+    uses: row.uses ?? [],
+    when: undefined,
+    run: () => Promise.reject(new Error(`${type} runs key by key`)),
+    undo: undefined,
+    each: { over: row.over, first: row.first, status: row.status, run: row.run as Each<O>['run'], undo: row.undo },
+  });
+  return Object.assign(one, { each }) as RowOf<O>;
 }
 
 export interface Plan<O extends Managed = Managed> {
