@@ -57,7 +57,7 @@ export class RealCluster {
     this.server = server;
     this.#plans = plans;
     this.#connections = [];
-    this.admin = createClient(this.connect('admin'), realClock);
+    this.admin = createClient(wrap('admin', this.connect('admin')), realClock);
     this.backends = createBackends({ resolve: (host, port) => this.pretenders.resolve(host, port) });
     this.pretenders = pretend({
       transport: wrap('pretender', this.connect('pretender')),

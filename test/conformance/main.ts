@@ -1,11 +1,15 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { seededRandom } from '../../src/embedded/sim/random.ts';
 import { createStore } from '../../src/embedded/store/store.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { accepted } from './accepted.ts';
 import { startApiServer } from './apiserver.ts';
 import { differences, normaliseEvents, normaliseResponse } from './compare.ts';
+import { Journal } from './record.ts';
+import { replay } from './replay.ts';
 import { script } from './script/all.ts';
 import { areas, type Build, type Memory, type Step } from './script.ts';
+import { recordSlice } from './story.ts';
 import { realSide, type Side, sleep, storeSide } from './wire.ts';
 
 /**
@@ -55,10 +59,8 @@ function remember(player: Player, key: string, body: unknown): void {
     player.memory.set(key, body);
 }
 
-async function main(): Promise<void> {
-  const only = process.argv.includes('--only')
-    ? process.argv[process.argv.indexOf('--only') + 1]!.split(',')
-    : undefined;
+/** The script. */
+async function compareScript(only: readonly string[] | undefined): Promise<number> {
   const steps = script.filter(s => !only || only.includes(s.area) || s.quiet);
   const server = await startApiServer();
   const clock = { now: () => performance.now(), wall: () => Date.now(), timer: () => () => {} };
@@ -100,7 +102,35 @@ async function main(): Promise<void> {
       `${area.padEnd(7)} ${String(s.alike).padStart(3)} of ${s.asked} alike (${share} %), ${s.errors} errors, ${s.explained} differences accepted`,
     );
   }
-  if (unexplained > 0) process.exitCode = 1;
+  return unexplained;
+}
+
+/** Every distinct request of the operator and the pretenders while the slice is deployed, edited, broken and deleted. */
+async function compareJournal(file: string | undefined, keep: string | undefined): Promise<number> {
+  const journal = file ? Journal.parse(readFileSync(file, 'utf8')) : await recordSlice();
+  if (keep) writeFileSync(keep, journal.toString());
+  const result = replay(journal);
+  for (const { shape, lines } of result.differing) {
+    console.log(shape);
+    for (const line of lines.slice(0, 12)) console.log(`  ${line}`);
+    if (lines.length > 12) console.log(`  ... and ${lines.length - 12} more`);
+  }
+  const share = ((100 * result.alike) / result.shapes).toFixed(1);
+  console.log(
+    `replay  ${result.alike} of ${result.shapes} distinct requests alike (${share} %), ${result.requests} requests`,
+  );
+  return result.differing.length;
+}
+
+const option = (name: string) =>
+  process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined;
+
+/** `--only apply,patch`: some areas of the script; `--only replay`: the journal alone. `--journal` reads one, `--keep` writes it. */
+async function main(): Promise<void> {
+  const only = option('--only')?.split(',');
+  const scripted = !only || only.some(a => (areas as readonly string[]).includes(a)) ? await compareScript(only) : 0;
+  const replayed = !only || only.includes('replay') ? await compareJournal(option('--journal'), option('--keep')) : 0;
+  if (scripted + replayed > 0) process.exitCode = 1;
 }
 
 await main();
