@@ -32,6 +32,7 @@ const COPY_LABEL = 'openstack.k8s.io/config-of';
 interface UserConfig {
   readonly customServiceConfig?: string;
   readonly customServiceConfigSecrets?: readonly string[];
+  readonly defaultConfigOverwrite?: Readonly<Record<string, string>>;
 }
 
 const folderOf = (service: string): string => `/etc/${service}/${service}.conf.d`;
@@ -42,35 +43,82 @@ export const generatedFile = (conf: Conf): ConfigFile => {
   return { key, path: `${folderOf(conf.service)}/${key}`, text: write(conf.sections) };
 };
 
-/** The user's text verbatim, then the user's Secrets, in the order in which oslo reads them. Stalls on text that oslo would not read. */
-export async function userFiles<O extends Managed>(cx: Cx<O>, service: string): Promise<ConfigFile[]> {
+/**
+ * The user's text verbatim, then the user's Secrets, in the order in which oslo reads them; `template` names the field
+ * of a sub-service whose text comes after the object's own. Stalls on text that oslo would not read.
+ */
+export async function userFiles<O extends Managed>(
+  cx: Cx<O>,
+  service: string,
+  template?: string,
+): Promise<ConfigFile[]> {
   const spec = cx.spec as UserConfig;
-  const files: ConfigFile[] = [];
-  const add = (key: string, text: string): void => void files.push({ key, path: `${folderOf(service)}/${key}`, text });
-  const field = 'spec.customServiceConfig';
+  const sub = template === undefined ? undefined : (cx.spec as Record<string, UserConfig | undefined>)[template];
   const texts: UserText[] = [];
-  const own = (object: { kind: string; name: string }, text: string | undefined): void => {
+  const own = (object: { kind: string; name: string }, text: string | undefined, field: string): void => {
     if (!text) return;
     checkSyntax(text, object.name === cx.name ? field : `${object.kind} ${object.name} ${field}`);
     texts.push({ object: `${object.kind} ${cx.namespace}/${object.name}`, field, text });
   };
+  const self = { kind: cx.object.kind, name: cx.name };
   const parent = cx.object.metadata.ownerReferences?.find(
     ref => ref.controller && ref.kind === OpenStackControlPlane.kind,
   );
   // The cloud's text goes to every service, under the service's own.
-  if (parent) own(parent, cx.get(OpenStackControlPlane, parent.name)?.spec.customServiceConfig);
-  own({ kind: cx.object.kind, name: cx.name }, spec.customServiceConfig);
+  if (parent)
+    own(parent, cx.get(OpenStackControlPlane, parent.name)?.spec.customServiceConfig, 'spec.customServiceConfig');
+  own(self, spec.customServiceConfig, 'spec.customServiceConfig');
+  own(self, sub?.customServiceConfig, `spec.${template}.customServiceConfig`);
+  const files: ConfigFile[] = [];
   const merged = userText(texts);
-  if (merged !== undefined) add(overrideKey(service), merged);
-  for (const [index, name] of (spec.customServiceConfigSecrets ?? []).entries()) {
-    const field = `spec.customServiceConfigSecrets[${index}]`;
+  if (merged !== undefined) {
+    const name = overrideKey(service);
+    // One Secret holds the texts of all sub-services, so theirs need keys of their own.
+    const key = sub?.customServiceConfig ? name.replace(/\.conf$/, `.${template}.conf`) : name;
+    files.push({ key, path: `${folderOf(service)}/${name}`, text: merged });
+  }
+  files.push(...(await secretFiles(cx, service, spec, 'spec', '')));
+  if (sub) files.push(...(await secretFiles(cx, service, sub, `spec.${template}`, `${template}-`)));
+  return files;
+}
+
+async function secretFiles<O extends Managed>(
+  cx: Cx<O>,
+  service: string,
+  from: UserConfig,
+  at: string,
+  prefix: string,
+): Promise<ConfigFile[]> {
+  const files: ConfigFile[] = [];
+  for (const [index, name] of (from.customServiceConfigSecrets ?? []).entries()) {
+    const field = `${at}.customServiceConfigSecrets[${index}]`;
     const data: Readonly<Record<string, string>> = await cx.secret(name, [], field);
-    for (const [key, text] of Object.entries(data).sort()) {
-      checkSyntax(text, `${field} (Secret ${name}, key ${key})`);
-      add(`03-${String(index).padStart(2, '0')}-${key}.conf`, text);
+    for (const [part, text] of Object.entries(data).sort()) {
+      checkSyntax(text, `${field} (Secret ${name}, key ${part})`);
+      const key = `03-${prefix}${String(index).padStart(2, '0')}-${part}.conf`;
+      files.push({ key, path: `${folderOf(service)}/${key}`, text });
     }
   }
   return files;
+}
+
+/** Whole files that the user replaces. Only what the service reads may be named: a typo would be a file without a reader. */
+export function overwrittenFiles<O extends Managed>(
+  cx: Cx<O>,
+  service: string,
+  allowed: readonly string[],
+): ConfigFile[] {
+  const { defaultConfigOverwrite: wanted = {} } = cx.spec as UserConfig;
+  return Object.entries(wanted).map(([name, text]) => {
+    if (!allowed.includes(name))
+      throw stall({
+        reason: 'FileNotAllowed',
+        what: `spec.defaultConfigOverwrite names ${name}, which ${service} does not read`,
+        who: 'User',
+        next: `use one of ${allowed.join(', ')}`,
+      });
+    return { key: name, path: `/etc/${service}/${name}`, text };
+  });
 }
 
 function checkSyntax(text: string, field: string): void {
@@ -89,24 +137,44 @@ function checkSyntax(text: string, field: string): void {
  * A copy lives while anything that could start a pod names it (rule 19).
  */
 export async function configSecret<O extends Managed>(cx: Cx<O>, files: readonly ConfigFile[]): Promise<Config> {
-  const data = Object.fromEntries(files.map(f => [f.key, Buffer.from(f.text, 'utf8').toString('base64')]));
+  const [config] = await configSecrets(cx, [files]);
+  return config!;
+}
+
+/**
+ * The same for an object whose workloads read different files: the stable Secret has them all, a copy only those of
+ * its workload, so that an edit rolls nobody who does not read it.
+ */
+export async function configSecrets<O extends Managed>(
+  cx: Cx<O>,
+  sets: readonly (readonly ConfigFile[])[],
+): Promise<readonly Config[]> {
   const stable = `${cx.name}-config-data`;
-  const hash = hashOf(data).slice(0, 10);
-  const secret = `${stable}-${hash}`;
   const labels = { [COPY_LABEL]: cx.name };
+  const configs = sets.map(files => {
+    const data = dataOf(files);
+    const hash = hashOf(data).slice(0, 10);
+    return { data, secret: `${stable}-${hash}`, hash, files: files.map(({ key, path }) => ({ key, path })) };
+  });
+  const current = new Map(configs.map(({ secret, data }) => [secret, data]));
   await cx.all([
-    cx.apply(Secret, { metadata: { name: secret, labels }, type: 'Opaque', immutable: true, data }),
-    cx.apply(Secret, { metadata: { name: stable }, type: 'Opaque', data }),
+    ...[...current].map(([name, data]) =>
+      cx.apply(Secret, { metadata: { name, labels }, type: 'Opaque', immutable: true, data }),
+    ),
+    cx.apply(Secret, { metadata: { name: stable }, type: 'Opaque', data: dataOf(sets.flat()) }),
   ]);
-  const copies = cx.list(Secret, labels).filter(copy => ownedBy(cx, copy) && copy.metadata.name !== secret);
+  const copies = cx.list(Secret, labels).filter(copy => ownedBy(cx, copy) && !current.has(copy.metadata.name));
   if (copies.length > 0) {
     const ours = { 'app.kubernetes.io/name': cx.object.kind.toLowerCase(), 'app.kubernetes.io/instance': cx.name };
     const named = namedSecrets([Pod, ReplicaSet, Job].flatMap(resource => cx.list(resource, ours)));
-    const spare = [...copies].sort(byAge).slice(0, SPARE_COPIES - 1);
+    const spare = [...copies].sort(byAge).slice(0, SPARE_COPIES * current.size - current.size);
     for (const copy of copies) if (named.has(copy.metadata.name) || spare.includes(copy)) cx.keep(copy);
   }
-  return { secret, hash, files: files.map(({ key, path }) => ({ key, path })) };
+  return configs.map(({ secret, hash, files }) => ({ secret, hash, files }));
 }
+
+const dataOf = (files: readonly ConfigFile[]): Record<string, string> =>
+  Object.fromEntries(files.map(f => [f.key, Buffer.from(f.text, 'utf8').toString('base64')]));
 
 const ownedBy = (cx: Cx<Managed>, object: DeepReadonly<AnyObject>): boolean =>
   object.metadata.ownerReferences?.some(ref => ref.uid === cx.object.metadata.uid) ?? false;

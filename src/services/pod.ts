@@ -28,10 +28,16 @@ export interface Process {
   readonly readiness?: Probe;
   readonly liveness?: Probe;
   readonly startup?: Probe;
-  readonly volumes?: readonly (Volume & { readonly mountPath: string; readonly readOnly?: boolean })[];
+  readonly volumes?: readonly ProcessVolume[];
   /** Folders that the process writes and the image does not give to its user. */
   readonly scratch?: readonly string[];
+  /** Rights on the node, instead of those of the pod profile. */
+  readonly security?: Container['securityContext'];
+  /** Started without Kolla also under its profile, for images whose start scripts do what we do not want. */
+  readonly direct?: boolean;
 }
+
+export type ProcessVolume = Volume & Pick<VolumeMount, 'mountPath' | 'readOnly' | 'mountPropagation' | 'subPath'>;
 
 const KOLLA_FILES = '/var/lib/kolla/config_files';
 
@@ -66,17 +72,21 @@ export interface Template {
   readonly spec: PodSpec;
 }
 
-/** A pod template of one process. `also` adds what only this workload has, such as an init container. */
+/** What only this workload has. */
+export interface Also {
+  readonly initContainers?: readonly Container[];
+  readonly graceSeconds?: number;
+  /** Fields of the pod itself, e.g. hostNetwork. */
+  readonly pod?: Partial<PodSpec>;
+}
+
+/** A pod template of one process, or of several that share the pod; the first is the one that settings are about. */
 export function podTemplate(
   block: PodBlock,
-  process: Process,
+  process: Process | readonly Process[],
   config: Config,
   labels: Readonly<Record<string, string>>,
-  also: {
-    readonly initContainers?: readonly Container[];
-    readonly serviceName?: string;
-    readonly graceSeconds?: number;
-  } = {},
+  also: Also = {},
 ): Template {
   return {
     metadata: { labels, annotations: { [CONFIG_HASH_ANNOTATION]: config.hash } },
@@ -86,28 +96,68 @@ export function podTemplate(
 
 export function podSpec(
   block: PodBlock,
-  process: Process,
+  process: Process | readonly Process[],
   config: Config,
   labels: Readonly<Record<string, string>>,
-  also: { readonly initContainers?: readonly Container[]; readonly graceSeconds?: number } = {},
+  also: Also = {},
 ): PodSpec {
-  const profile = block.podProfile === 'restricted' ? restricted(process, config) : kolla(process, config);
-  const volumes = [
-    ...profile.volumes,
-    ...(process.volumes ?? []).map(({ mountPath: _m, readOnly: _r, ...volume }) => volume),
-  ];
-  const mounts: VolumeMount[] = [
-    ...profile.mounts,
-    ...(process.volumes ?? []).map(({ name, mountPath, readOnly }) => ({
-      name,
-      mountPath,
-      ...(readOnly && { readOnly }),
-    })),
-  ];
-  for (const extra of (block.extraMounts ?? []) as readonly ExtraMount[]) {
-    const { mountPath, subPath, readOnly, ...volume } = extra;
+  const processes: readonly Process[] = Array.isArray(process) ? process : [process];
+  const [main] = processes;
+  if (main === undefined) throw new Error('a pod without a process');
+  const parts = processes.map(p => containerOf(block, p, config, p === main));
+  const initContainers = (also.initContainers ?? []).map(init => ({
+    imagePullPolicy: 'IfNotPresent',
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    securityContext: parts[0]!.container.securityContext,
+    ...init,
+  }));
+  const volumes = new Map(parts.flatMap(part => part.volumes).map(volume => [volume.name, volume]));
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsUser: main.user,
+      runAsGroup: main.user,
+      fsGroup: main.user,
+      // Without it the kubelet re-owns every file of a large volume at each start.
+      fsGroupChangePolicy: 'OnRootMismatch',
+      ...(block.podProfile === 'restricted' &&
+        !main.security && { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }),
+    },
+    ...(also.graceSeconds !== undefined && { terminationGracePeriodSeconds: also.graceSeconds }),
+    ...(initContainers.length > 0 && { initContainers }),
+    containers: parts.map(part => part.container),
+    volumes: [...volumes.values()],
+    ...(block.nodeSelector && { nodeSelector: block.nodeSelector }),
+    ...(block.tolerations && { tolerations: [...block.tolerations] }),
+    ...(block.priorityClassName && { priorityClassName: block.priorityClassName }),
+    topologySpreadConstraints: spread(block, labels),
+    ...also.pod,
+  };
+}
+
+/** A container and the volumes it needs. Processes of one pod share volumes of equal name. */
+function containerOf(
+  block: PodBlock,
+  process: Process,
+  config: Config,
+  main: boolean,
+): { container: Container; volumes: Volume[] } {
+  const profile =
+    process.direct || block.podProfile === 'restricted' ? restricted(process, config) : kolla(process, config, main);
+  const own = process.volumes ?? [];
+  const extra = main ? ((block.extraMounts ?? []) as readonly ProcessVolume[]) : [];
+  const volumes: Volume[] = [...profile.volumes];
+  const mounts: VolumeMount[] = [...profile.mounts];
+  for (const { mountPath, readOnly, mountPropagation, subPath, ...volume } of [...own, ...extra]) {
     volumes.push(volume);
-    mounts.push({ name: volume.name, mountPath, ...(subPath && { subPath }), ...(readOnly && { readOnly }) });
+    mounts.push({
+      name: volume.name,
+      mountPath,
+      ...(subPath && { subPath }),
+      ...(readOnly && { readOnly }),
+      ...(mountPropagation && { mountPropagation }),
+    });
   }
   const container: Container = {
     name: process.name,
@@ -118,43 +168,16 @@ export function podSpec(
     ...(process.ports && {
       ports: Object.entries(process.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
     }),
-    ...(block.resources && { resources: block.resources }),
+    ...(main && block.resources && { resources: block.resources }),
     ...(process.startup && { startupProbe: process.startup }),
     ...(process.readiness && { readinessProbe: process.readiness }),
     ...(process.liveness && { livenessProbe: process.liveness }),
     volumeMounts: mounts,
-    securityContext: profile.security,
+    securityContext: process.security ?? profile.security,
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
-  const initContainers = (also.initContainers ?? []).map(init => ({
-    imagePullPolicy: 'IfNotPresent',
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-    securityContext: profile.security,
-    ...init,
-  }));
-  return {
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
-    securityContext: {
-      runAsUser: process.user,
-      runAsGroup: process.user,
-      fsGroup: process.user,
-      // Without it the kubelet re-owns every file of a large volume at each start.
-      fsGroupChangePolicy: 'OnRootMismatch',
-      ...(block.podProfile === 'restricted' && { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }),
-    },
-    ...(also.graceSeconds !== undefined && { terminationGracePeriodSeconds: also.graceSeconds }),
-    ...(initContainers.length > 0 && { initContainers }),
-    containers: [container],
-    volumes,
-    ...(block.nodeSelector && { nodeSelector: block.nodeSelector }),
-    ...(block.tolerations && { tolerations: [...block.tolerations] }),
-    ...(block.priorityClassName && { priorityClassName: block.priorityClassName }),
-    topologySpreadConstraints: spread(block, labels),
-  };
+  return { container, volumes };
 }
-
-type ExtraMount = Volume & { mountPath: string; subPath?: string; readOnly?: boolean };
 
 function spread(block: PodBlock, matchLabels: Readonly<Record<string, string>>): PodSpec['topologySpreadConstraints'] {
   const wanted = (block.topologySpread as PodSpec['topologySpreadConstraints']) ?? [
@@ -173,15 +196,20 @@ interface Profile {
 }
 
 /** The start script copies the files with sudo, so privilege escalation must stay allowed: PodSecurity baseline. */
-function kolla(process: Process, config: Config): Profile {
+function kolla(process: Process, config: Config, main: boolean): Profile {
+  const name = main ? 'config' : `config-${process.name}`;
   const items = config.files
     .filter(file => !isStart(file.key) || file.key === startKey(process.name))
     .map(file => ({ key: file.key, path: isStart(file.key) ? 'config.json' : file.key }));
   return {
     command: ['dumb-init', '--single-child', '--', 'kolla_start'],
-    env: [{ name: 'KOLLA_CONFIG_STRATEGY', value: 'COPY_ALWAYS' }],
-    mounts: [{ name: 'config', mountPath: KOLLA_FILES, readOnly: true }],
-    volumes: [{ name: 'config', secret: { secretName: config.secret, defaultMode: 0o440, items } }],
+    env: [
+      { name: 'KOLLA_CONFIG_STRATEGY', value: 'COPY_ALWAYS' },
+      // The images' own preparations are for a web server as root: as the service's user they end the container.
+      { name: 'KOLLA_SKIP_EXTEND_START', value: 'true' },
+    ],
+    mounts: [{ name, mountPath: KOLLA_FILES, readOnly: true }],
+    volumes: [{ name, secret: { secretName: config.secret, defaultMode: 0o440, items } }],
     security: { capabilities: { drop: ['NET_RAW'] } },
   };
 }

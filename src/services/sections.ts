@@ -1,3 +1,4 @@
+import { at, type Part } from '../oslo/conf.ts';
 import type { Section, Sections } from '../oslo/model.ts';
 import type { IdentityLink } from './links.ts';
 
@@ -12,6 +13,12 @@ export const databaseSection = (connection: string): Section => ({
   max_retries: -1,
   // Below every idle timeout between here and the server.
   connection_recycle_time: 280,
+});
+
+/** Quorum queues, because classic mirrored ones are gone from RabbitMQ 4. */
+export const busSections = (transportUrl: string): Sections => ({
+  DEFAULT: { transport_url: transportUrl },
+  oslo_messaging_rabbit: { rabbit_quorum_queue: true },
 });
 
 export const cacheSection = (servers: readonly string[]): Section => ({
@@ -41,3 +48,9 @@ export const authTokenSection = (link: IdentityLink, servers: readonly string[],
   memcached_servers: servers.length > 0 ? [...servers] : undefined,
   memcache_pool_dead_retry: 10,
 });
+
+/** The section by which an API asks Keystone, from the links of a service of this catalog type. */
+export const authToken = (
+  x: { readonly identity: IdentityLink; readonly cache: readonly string[] },
+  type: string,
+): Part => at('topology', { keystone_authtoken: authTokenSection(x.identity, x.cache, type) });

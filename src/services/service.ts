@@ -1,192 +1,294 @@
-import type { Probe } from 'kubernetes-types/core/v1.d.ts';
-import type { Release } from '../../api/blocks/common.ts';
 import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
 import type { DeepReadonly } from '../kube/object.ts';
-import { Deployment, Job, Pod, ReplicaSet, Secret, Service as ServiceResource } from '../kube/resource.ts';
-import type { Conf } from '../oslo/conf.ts';
+import {
+  DaemonSet,
+  Deployment,
+  Job,
+  Pod,
+  ReplicaSet,
+  type Resource,
+  Secret,
+  Service as ServiceResource,
+  StatefulSet,
+} from '../kube/resource.ts';
+import { at, type Conf, conf } from '../oslo/conf.ts';
+import type { Sections } from '../oslo/model.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { assertReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
-import { configSecret, generatedFile, userFiles } from './config.ts';
+import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
 import { applyService } from './expose.ts';
-import { imageOf } from './images.ts';
-import {
-  type BusLink,
-  bus,
-  cache,
-  type DatabaseLink,
-  database,
-  dropBus,
-  dropDatabase,
-  dropIdentity,
-  type IdentityLink,
-  identity,
-  identityAdmin,
-} from './links.ts';
-import { databaseNameOf, podLabels, serviceHost } from './names.ts';
-import { kollaStart, type PodBlock, type Process, podSpec, podTemplate } from './pod.ts';
-import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
+import { type BusLink, busUrl, cache, databaseUrl, type IdentityLink } from './links.ts';
+import { podLabels, serviceHost } from './names.ts';
+import { kollaStart, type Process, podSpec } from './pod.ts';
+import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
+import { busSections, databaseSection, logging } from './sections.ts';
+import { blockOf, type PodsSpec, processOf, runWorkload, type Workload, workloadName } from './workload.ts';
 
-/** What a service's config is made of. */
-export interface ConfigInput<S> {
+/** What a service's config is made of. `input` is what its own input hook gave. */
+export interface ConfigInput<S, I = undefined> {
+  readonly name: string;
+  readonly namespace: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly spec: DeepReadonly<S>;
-  readonly database: DatabaseLink | undefined;
+  readonly databases: Databases;
   readonly bus: BusLink | undefined;
+  /** Present unless the service's table has no Keystone at all. */
   readonly identity: IdentityLink;
   readonly cache: readonly string[];
+  readonly input: I;
 }
 
-/** An OpenStack service with one API, as data. About 150 lines in one folder, and a line in the list. */
-export interface Service<S> {
-  /** Names its user, its config files and its database: `placement`. */
+/** An OpenStack service as data: its folder is this table and pure functions. */
+export interface Service<O extends Managed, S, I = undefined> {
+  /** Names its user, its folder under /etc and its config files: `placement`. */
   readonly name: string;
   /** uid = gid in the image. */
   readonly user: number;
   readonly image: string;
-  readonly catalog: {
+  readonly catalog?: {
     readonly type: string;
     /** After host and port of every endpoint. */
     readonly path?: string;
     /** An authenticated GET on this path reads the database: the proof that it answers. */
     readonly check: string;
   };
-  /** Makes the schema; safe to run twice. */
-  readonly sync?: readonly string[];
+  /** The section that gets its URL, and what makes its schema; safe to run twice. */
+  readonly databases?: Readonly<Record<string, { readonly section: string; readonly sync?: readonly string[] }>>;
   readonly bus?: boolean;
-  readonly api: Omit<Uwsgi, 'service'> & { readonly health: string };
-  /** Kinds that must be Ready before the first pod starts, beyond those the links name. */
-  readonly after?: readonly AnyKind[];
-  readonly config: (x: ConfigInput<S>) => Conf;
+  /** Work that is done once, when the schemas are there; no pod waits for it. */
+  readonly jobs?: Readonly<Record<string, readonly string[]>>;
+  /** By component; `api` is the one that the catalog names. */
+  readonly pods: Readonly<Record<string, Workload<S>>>;
+  /** Refuses what can't work, and reads or makes what only this service has. */
+  readonly input?: (cx: Cx<O>) => Promise<I>;
+  /** Takes back what `input` made outside of owned objects. */
+  readonly leave?: (cx: Cx<O>) => Promise<void>;
+  /** Throws while something that must be Ready before the first pod starts is not, beyond what the links name. */
+  readonly after?: (cx: Cx<O>) => void;
+  /** `[section]`s of its own; those of its links (URLs of databases and bus) are added. */
+  readonly config: (x: ConfigInput<S, I>) => Conf;
+  /** More files than the main one. */
+  readonly files?: (x: ConfigInput<S, I>) => readonly ConfigFile[];
+  /** Names for spec.defaultConfigOverwrite. */
+  readonly overwrites?: readonly string[];
+  /** Resources that `input` writes or reads, beyond those of all services. */
+  readonly manages?: readonly Resource[];
+  readonly reads?: readonly Resource[];
 }
 
-interface Spec extends PodBlock {
-  readonly release: Release;
-  readonly replicas: number;
-  readonly region: string;
-  readonly databaseName?: string;
+interface Spec extends PodsSpec {
   readonly publicURL?: string;
-  readonly image?: string;
-  readonly images?: Readonly<Record<string, string>>;
 }
 
-/** The standard rows: register (database, bus, identity), then serve (config, schema, pods, catalog, proof). */
-export function openstackService<K extends AnyKind>(kind: K, service: Service<SpecOf<K>>): Plan<ObjectOf<K> & Managed> {
+/** The second half of a service: links -> config, schema, pods, catalog, proof. */
+export function serve<K extends AnyKind, I = undefined>(
+  kind: K,
+  service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
+  from: Source<ObjectOf<K> & Managed>,
+) {
   type O = ObjectOf<K> & Managed;
   const row = rowsOf<O>();
   const spec = (cx: Cx<O>): Spec => cx.spec as unknown as Spec;
-  const databaseName = (cx: Cx<O>): string => spec(cx).databaseName ?? databaseNameOf(cx.name);
   const labels = (cx: Cx<O>, component: string) => podLabels(kind.kind, cx.name, component);
-  const internalUrl = (cx: Cx<O>): string => `http://${serviceHost(cx, `${cx.name}-api`)}:${service.api.port}`;
+  const syncs = Object.entries(service.databases ?? {}).flatMap(([name, { sync }]) =>
+    sync ? [[name, sync] as const] : [],
+  );
+  const jobs = { ...Object.fromEntries(syncs.map(([name, argv]) => [stepOf(name), argv])), ...service.jobs };
+  const wanted = (cx: Cx<O>) => Object.entries(service.pods).filter(([, w]) => w.when?.(cx.spec as never) ?? true);
 
-  const db = row('DatabaseReady', {
-    when: () => service.sync !== undefined,
-    run: cx => database(cx, databaseName(cx)),
-    undo: cx => dropDatabase(cx, databaseName(cx)),
+  /** `db-sync` for the only database, `db-sync-api` where there are several. */
+  function stepOf(name: string): string {
+    return syncs.length > 1 ? `db-sync-${name}` : 'db-sync';
+  }
+
+  const input = row('InputReady', {
+    when: () => service.input !== undefined,
+    run: cx => service.input!(cx),
+    undo: async cx => service.leave?.(cx),
   });
-  const messageBus = row('MessageBusReady', {
-    when: () => service.bus === true,
-    run: cx => bus(cx),
-    undo: cx => dropBus(cx),
-  });
-  const user = row('IdentityReady', {
-    run: cx => identity(cx),
-    undo: cx => dropIdentity(cx),
-  });
-  const custom = row('ConfigValid', { run: cx => userFiles(cx, service.name) });
-  const config = row('ConfigReady', {
-    needs: { db, messageBus, user, custom },
-    run: async (cx, d) => {
-      const links = { database: d.db, bus: d.messageBus, identity: d.user, cache: cache(cx) };
-      const base = { image: imageOf(service.image, spec(cx), cx.env), user: service.user, userName: service.name };
-      const health: Probe = { httpGet: { path: service.api.health, port: service.api.port } };
-      const api: Process = {
-        ...base,
-        name: `${service.name}-api`,
-        argv: uwsgiArgv(service.name),
-        ports: { api: service.api.port },
-        startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
-        readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
-        liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
-      };
-      const sync: Process = { ...base, name: 'db-sync', argv: service.sync ?? [] };
-      const files = [generatedFile(service.config({ spec: cx.spec as never, ...links })), ...d.custom];
-      const served = [...files, uwsgiFile({ ...service.api, service: service.name })];
-      const starts = [kollaStart(api, served), ...(service.sync ? [kollaStart(sync, files)] : [])];
-      return { api, sync, config: await configSecret(cx, [...served, ...starts]) };
+  const custom = row('ConfigValid', {
+    run: async cx => {
+      const overwritten = overwrittenFiles(cx, service.name, service.overwrites ?? ['policy.yaml']);
+      const files: Record<string, readonly ConfigFile[]> = {};
+      for (const [component, { template }] of wanted(cx))
+        files[component] = [...(await userFiles(cx, service.name, template)), ...overwritten];
+      return files;
     },
   });
+  const config = row('ConfigReady', {
+    needs: { input, databases: from.databases, bus: from.bus, identity: from.identity, custom },
+    run: async (cx, d) => {
+      const x: ConfigInput<SpecOf<K>, I> = {
+        name: cx.name,
+        namespace: cx.namespace,
+        env: cx.env,
+        spec: cx.spec as DeepReadonly<SpecOf<K>>,
+        databases: d.databases ?? {},
+        bus: d.bus,
+        identity: d.identity as IdentityLink,
+        cache: cache(cx),
+        input: d.input as I,
+      };
+      const own = service.config(x);
+      const links = at('topology', linkSections(service.databases ?? {}, x));
+      const base = [generatedFile(conf(own.service, logging, ...own.parts, links)), ...(service.files?.(x) ?? [])];
+      const pods = wanted(cx).map(([component, workload], index) => {
+        const process = processOf(cx, service, component, workload);
+        const files = [...base, ...(d.custom[component] ?? []), ...(workload.files ?? [])];
+        // Jobs read what the first pods read.
+        const more =
+          index > 0 ? [] : Object.entries(jobs).map(([step, argv]) => kollaStart(jobOf(process, step, argv), files));
+        return { component, workload, process, files: [...files, kollaStart(process, files), ...more] };
+      });
+      const configs = await configSecrets(
+        cx,
+        pods.map(pod => pod.files),
+      );
+      return pods.map(({ component, workload, process }, index) => ({
+        component,
+        workload,
+        process,
+        config: configs[index]!,
+      }));
+    },
+  });
+
+  const jobOf = (
+    { name: _n, ports: _p, startup: _s, readiness: _r, liveness: _l, ...main }: Process,
+    step: string,
+    argv: readonly string[],
+  ): Process => ({ ...main, name: step, argv });
+  const runJob = async (cx: Cx<O>, step: string, argv: readonly string[], pods: Pods, inputs: readonly unknown[]) => {
+    const [first] = pods;
+    if (first === undefined) return;
+    const job = jobOf(first.process, step, argv);
+    const pod = podSpec(blockOf(cx, first.workload), job, first.config, labels(cx, step));
+    await cx.job({ step, image: job.image, argv, inputs, labels: labels(cx, step), pod });
+  };
+  type Pods = typeof config extends Row<O, infer T> ? T : never;
+
   const schema = row('DatabaseSyncReady', {
-    needs: { config, db },
-    when: () => service.sync !== undefined,
-    run: async (cx, { config: { sync, config }, db }) => {
-      const pod = podSpec(spec(cx), sync, config, labels(cx, 'db-sync'));
-      const inputs = [db?.host, db?.port, db?.database];
-      await cx.job({ step: 'db-sync', image: sync.image, argv: sync.argv, inputs, labels: labels(cx, 'db-sync'), pod });
+    needs: { config, databases: from.databases },
+    when: () => syncs.length > 0,
+    run: async (cx, { config, databases }) => {
+      const open = syncs.map(([name, argv]) => {
+        const link = databases?.[name];
+        return runJob(cx, stepOf(name), argv, config, [link?.host, link?.port, link?.database]);
+      });
+      await cx.all(open);
+    },
+  });
+  const work = row('JobsReady', {
+    needs: { config, schema, databases: from.databases },
+    when: () => Object.keys(service.jobs ?? {}).length > 0,
+    run: async (cx, { config, databases }) => {
+      const places = Object.values(databases ?? {}).map(({ host, port, database }) => [host, port, database]);
+      await cx.all(Object.entries(service.jobs ?? {}).map(([step, argv]) => runJob(cx, step, argv, config, places)));
     },
   });
   const expose = row('ExposeReady', {
     run: async cx => {
-      await applyService(cx, { name: `${cx.name}-api`, ports: { api: service.api.port }, selector: labels(cx, 'api') });
-      const internal = `${internalUrl(cx)}${service.catalog.path ?? ''}`;
+      for (const [component, { ports, members }] of wanted(cx)) {
+        const name = workloadName(cx.name, component);
+        const selector = labels(cx, component);
+        if (ports) await applyService(cx, { name, ports, selector });
+        if (ports && members) await applyService(cx, { name: `${name}-members`, ports, selector, headless: true });
+      }
+      cx.report({ release: spec(cx).release } as never);
+      const { catalog, pods } = service;
+      const [port] = Object.values(pods.api?.ports ?? {});
+      if (catalog === undefined || port === undefined) return undefined;
+      const internal = `http://${serviceHost(cx, workloadName(cx.name, 'api'))}:${port}${catalog.path ?? ''}`;
       const endpoints = { internal, public: spec(cx).publicURL ?? internal };
-      cx.report({ endpoints, release: spec(cx).release } as never);
+      cx.report({ endpoints } as never);
       return endpoints;
     },
   });
   const pods = row('WorkloadsReady', {
     needs: { config, schema },
-    run: async (cx, { config: { api, config } }) => {
-      const name = `${cx.name}-api`;
+    run: async (cx, { config }) => {
+      const started = config.some(({ component, workload }) =>
+        cx.get(workload.as ?? Deployment, workloadName(cx.name, component)),
+      );
       // Edges gate the first start only: an edit never waits for a neighbour (rule 9).
-      if (cx.get(Deployment, name) === undefined) for (const other of service.after ?? []) neighbours(cx, other);
-      const live = await cx.workload(Deployment, {
-        metadata: { name },
-        spec: {
-          replicas: spec(cx).replicas,
-          revisionHistoryLimit: 3,
-          selector: { matchLabels: labels(cx, 'api') },
-          template: podTemplate(spec(cx), api, config, labels(cx, 'api'), { graceSeconds: 90 }),
-        },
-      });
-      cx.report({
-        replicas: spec(cx).replicas,
-        readyReplicas: (live.status as { readyReplicas?: number }).readyReplicas ?? 0,
-      } as never);
+      if (!started) service.after?.(cx);
+      const counts = await cx.all(config.map(w => runWorkload(cx, w.component, w.workload, w.process, w.config)));
+      const sum = (of: 'wanted' | 'ready') => counts.reduce((total, count) => total + count[of], 0);
+      cx.report({ replicas: sum('wanted'), readyReplicas: sum('ready') } as never);
     },
   });
   const catalog = row('EndpointsReady', {
-    needs: { expose, user },
+    needs: { expose, identity: from.identity },
+    when: () => service.catalog !== undefined && from.admin !== undefined,
     run: async (cx, { expose }) => {
-      const admin = await identityAdmin(cx);
-      await admin?.ensureService({ name: service.name, type: service.catalog.type, endpoints: expose });
+      const admin = await from.admin?.(cx);
+      if (expose && service.catalog)
+        await admin?.ensureService({ name: service.name, type: service.catalog.type, endpoints: expose });
     },
-    undo: async cx => void (await (await identityAdmin(cx, true))?.dropService(service.catalog.type)),
+    undo: async cx => void (await (await from.admin?.(cx, true))?.dropService(service.catalog?.type ?? '')),
   });
   const answering = row('Answering', {
-    needs: { pods, catalog, expose },
-    run: async (cx, { expose }) => void (await (await identityAdmin(cx))?.get(expose.internal, service.catalog.check)),
+    needs: { pods, catalog, expose, identity: from.identity },
+    when: () => service.catalog !== undefined,
+    run: async (cx, { expose, identity }) => {
+      // As the service's own user: the same password that its config holds.
+      if (expose && identity) await cx.cloud.identity(identity).get(expose.internal, service.catalog?.check ?? '/');
+    },
   });
-  const rows: Record<string, Row<O, unknown>> = {
-    db,
-    messageBus,
-    user,
-    custom,
-    config,
-    schema,
-    expose,
-    pods,
-    catalog,
-    answering,
-  };
-  return plan<O>(kind, rows, {
-    manages: [Secret, ServiceResource, Deployment, Job],
-    reads: [Pod, ReplicaSet],
+  return { ...rowsIn(from), input, custom, config, schema, work, expose, pods, catalog, answering };
+}
+
+const rowsIn = <O extends Managed>({ databases, bus, identity }: Source<O>) => ({ databases, bus, identity });
+
+function linkSections(
+  databases: Readonly<Record<string, { readonly section: string }>>,
+  x: { readonly databases: Databases; readonly bus: BusLink | undefined },
+): Sections {
+  const sections: Record<string, Sections[string]> = {};
+  for (const [name, { section }] of Object.entries(databases)) {
+    const link = x.databases[name];
+    if (link) sections[section] = databaseSection(databaseUrl(link));
+  }
+  return { ...sections, ...(x.bus && busSections(busUrl(x.bus))) };
+}
+
+/** A service that registers itself with MariaDB, RabbitMQ and Keystone. */
+export function openstackService<K extends AnyKind, I = undefined>(
+  kind: K,
+  service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
+): Plan<ObjectOf<K> & Managed> {
+  const needs = { name: service.name, databases: Object.keys(service.databases ?? {}), bus: service.bus ?? false };
+  return planOf(kind, service, register(needs));
+}
+
+/** A service that is handed its links in Secrets. */
+export function linkedService<K extends AnyKind, I = undefined>(
+  kind: K,
+  service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
+  fields: SecretFields,
+): Plan<ObjectOf<K> & Managed> {
+  return planOf(kind, service, linked(fields));
+}
+
+function planOf<K extends AnyKind, I>(
+  kind: K,
+  service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
+  from: Source<ObjectOf<K> & Managed>,
+): Plan<ObjectOf<K> & Managed> {
+  const used = Object.values(service.pods).map(workload => workload.as ?? Deployment);
+  const kinds = [Deployment, StatefulSet, DaemonSet].filter(resource => used.includes(resource));
+  return plan(kind, serve(kind, service, from), {
+    manages: [Secret, ServiceResource, Job, ...kinds, ...(service.manages ?? [])],
+    reads: [Pod, ReplicaSet, ...(service.reads ?? [])],
     external: true,
   });
 }
 
-/** A neighbour that is there must be Ready; one that is not there is somebody else's business. */
-function neighbours<O extends Managed>(cx: Cx<O>, kind: AnyKind): void {
-  for (const other of cx.list(kind, {})) assertReady(other);
-}
+/** Every object of these kinds in the namespace must be Ready; one that is not there is somebody else's business. */
+export const neighbours =
+  (...kinds: readonly AnyKind[]) =>
+  <O extends Managed>(cx: Cx<O>): void => {
+    for (const kind of kinds) for (const other of cx.list(kind, {})) assertReady(other);
+  };

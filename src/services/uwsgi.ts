@@ -6,7 +6,12 @@ export interface Uwsgi {
   /** `package.module:application`; the start scripts of older releases are gone (openstack-facts 0). */
   readonly module: string;
   readonly processes?: number;
+  /** Settings that only this application needs. */
+  readonly settings?: Readonly<Record<string, string | number>>;
 }
+
+/** One worker would let a slow request starve the probe. */
+export const PROCESSES = 2;
 
 const path = (service: string): string => `/etc/uwsgi/${service}.ini`;
 
@@ -30,8 +35,7 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     'http-socket': `0.0.0.0:${app.port}`,
     'http-auto-chunked': 'true',
     'http-chunked-input': 'true',
-    // One worker would let a slow request starve the probe.
-    processes: app.processes ?? 2,
+    processes: app.processes ?? PROCESSES,
     module: app.module,
     virtualenv: '/var/lib/kolla/venv',
     // Distributions load Python as a plugin, the one from PyPI has it inside and only notes that it found none.
@@ -39,6 +43,7 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     plugins: 'python3',
     'disable-logging': 'true',
     'log-5xx': 'true',
+    ...app.settings,
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
   return { key: 'uwsgi.ini', path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };

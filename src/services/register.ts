@@ -1,0 +1,106 @@
+import type { DeepReadonly } from '../kube/object.ts';
+import type { Cx } from '../runtime/plan/cx.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
+import { type Row, rowsOf } from '../runtime/plan/row.ts';
+import { stall } from '../runtime/plan/unmet.ts';
+import {
+  type BusLink,
+  bus,
+  type DatabaseLink,
+  database,
+  dropBus,
+  dropDatabase,
+  dropIdentity,
+  type IdentityLink,
+  identity,
+  identityAdmin,
+  readBus,
+  readDatabase,
+  readIdentity,
+} from './links.ts';
+import { databaseNameOf } from './names.ts';
+
+/** By the name that the service's table gives each database. */
+export type Databases = Readonly<Record<string, DatabaseLink>>;
+
+/** The first half of a service: where its links come from. The second half (serve) does not care which it is. */
+export interface Source<O extends Managed> {
+  readonly databases: Row<O, Databases | undefined>;
+  readonly bus: Row<O, BusLink | undefined>;
+  readonly identity: Row<O, IdentityLink | undefined>;
+  /** Keystone with the rights to write the catalog, where this source has them. */
+  readonly admin?: typeof identityAdmin;
+}
+
+export interface Needs {
+  /** Names; the one that is called like the service is the object's own, others get the object's name before theirs. */
+  readonly databases: readonly string[];
+  readonly bus: boolean;
+  /** The service's name. */
+  readonly name: string;
+}
+
+/** Registers the object with MariaDB, RabbitMQ and Keystone; each may instead be a hand-made Secret in the spec. */
+export function register<O extends Managed>(needs: Needs): Source<O> {
+  const row = rowsOf<O>();
+  const nameOf = (cx: Cx<O>, name: string): string => {
+    if (name !== needs.name) return databaseNameOf(`${cx.name}_${name}`);
+    return (cx.spec as { databaseName?: string }).databaseName ?? databaseNameOf(cx.name);
+  };
+  return {
+    databases: row('DatabaseReady', {
+      when: () => needs.databases.length > 0,
+      run: async cx => {
+        const names = needs.databases.map(name => nameOf(cx, name));
+        const links: Record<string, DatabaseLink> = {};
+        for (const name of needs.databases) links[name] = await database(cx, nameOf(cx, name), names);
+        return links;
+      },
+      undo: async cx => {
+        for (const name of needs.databases) await dropDatabase(cx, nameOf(cx, name));
+      },
+    }),
+    bus: row('MessageBusReady', { when: () => needs.bus, run: cx => bus(cx), undo: cx => dropBus(cx) }),
+    identity: row('IdentityReady', { run: cx => identity(cx), undo: cx => dropIdentity(cx) }),
+    admin: identityAdmin,
+  };
+}
+
+/** Fields of a spec that name Secrets. */
+export interface SecretFields {
+  /** By the name that the service's table gives the database. */
+  readonly databases?: Readonly<Record<string, string>>;
+  readonly bus?: string;
+  readonly identity?: string;
+}
+
+/** The same links from hand-made Secrets alone: for objects that work without anything above them. */
+export function linked<O extends Managed>(fields: SecretFields): Source<O> {
+  const row = rowsOf<O>();
+  const { databases = {}, bus, identity } = fields;
+  return {
+    databases: row('DatabaseReady', {
+      when: () => Object.keys(databases).length > 0,
+      run: async cx => {
+        const links: Record<string, DatabaseLink> = {};
+        for (const [name, field] of Object.entries(databases))
+          links[name] = await readDatabase(cx, secretIn(cx.object, field), `spec.${field}`, name);
+        return links;
+      },
+    }),
+    bus: row('MessageBusReady', {
+      when: () => bus !== undefined,
+      run: cx => readBus(cx, secretIn(cx.object, bus ?? ''), `spec.${bus}`),
+    }),
+    identity: row('IdentityReady', {
+      when: () => identity !== undefined,
+      run: cx => readIdentity(cx, secretIn(cx.object, identity ?? ''), `spec.${identity}`),
+    }),
+  };
+}
+
+function secretIn(object: DeepReadonly<Managed>, field: string): string {
+  const name = (object.spec as Record<string, string | undefined>)[field];
+  if (name) return name;
+  throw stall({ reason: 'FieldMissing', what: `spec.${field} is not set`, who: 'User', next: 'name a Secret in it' });
+}

@@ -1,0 +1,165 @@
+import type { EnvVar, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
+import type { Release } from '../../api/blocks/common.ts';
+import type { DeepReadonly } from '../kube/object.ts';
+import { DaemonSet, Deployment, type Resource, StatefulSet } from '../kube/resource.ts';
+import type { Cx } from '../runtime/plan/cx.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
+import type { Config, ConfigFile } from './config.ts';
+import { imageOf } from './images.ts';
+import { podLabels } from './names.ts';
+import { type PodBlock, type Process, type ProcessVolume, podTemplate } from './pod.ts';
+import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
+
+/** One kind of pods of a service: a line of its table. `S` is the spec of the service's kind. */
+export interface Workload<S> {
+  /**
+   * Deployment, unless its processes are known by their host names in the database or on the bus: then StatefulSet,
+   * or each restart leaves a dead row behind (openstack-facts 1.2).
+   */
+  readonly as?: Resource;
+  readonly argv: readonly string[];
+  /** Kolla's name of its image, where it is not the service's. */
+  readonly image?: string;
+  /** Field of the spec whose settings win over the object's for these pods. */
+  readonly template?: keyof S & string;
+  /** Number of pods where it does not follow spec.replicas. */
+  readonly replicas?: number;
+  readonly when?: (spec: DeepReadonly<S>) => boolean;
+  /** Exposed by a Service `<object>-<component>`. */
+  readonly ports?: Readonly<Record<string, number>>;
+  /** Each pod gets a name that others can call, behind a headless Service `<object>-<component>-members`. */
+  readonly members?: boolean;
+  readonly startup?: Probe;
+  readonly readiness?: Probe;
+  readonly liveness?: Probe;
+  readonly env?: readonly EnvVar[];
+  readonly volumes?: (place: { readonly name: string }) => readonly ProcessVolume[];
+  readonly scratch?: readonly string[];
+  readonly security?: Process['security'];
+  readonly graceSeconds?: number;
+  /** Fields of the pod itself, e.g. hostNetwork. */
+  readonly pod?: Partial<PodSpec>;
+  /** Files that only these pods read, beside the service's config. */
+  readonly files?: readonly ConfigFile[];
+}
+
+/** An API under uwsgi. */
+export function uwsgi<S>(app: Uwsgi & { readonly health: string }, more: Partial<Workload<S>> = {}): Workload<S> {
+  const health: Probe = { httpGet: { path: app.health, port: app.port } };
+  return {
+    argv: uwsgiArgv(app.service),
+    files: [uwsgiFile(app)],
+    ports: { api: app.port },
+    startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
+    readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
+    liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
+    graceSeconds: 90,
+    ...more,
+  };
+}
+
+/** A process that talks over the bus and is known there by its host name. */
+export const daemon = <S>(argv: string | readonly string[], more: Partial<Workload<S>> = {}): Workload<S> => ({
+  as: StatefulSet,
+  argv: typeof argv === 'string' ? [argv] : argv,
+  graceSeconds: 90,
+  ...more,
+});
+
+/** What workloads read of a spec, whatever its kind. */
+export interface PodsSpec extends PodBlock {
+  readonly release: Release;
+  readonly replicas: number;
+  readonly image?: string;
+  readonly images?: Readonly<Record<string, string>>;
+}
+type Template = Partial<Omit<PodsSpec, 'podProfile' | 'release' | 'images'>>;
+
+interface Owner {
+  readonly name: string;
+  readonly image: string;
+  readonly user: number;
+}
+
+/** `nova` and `api` make `nova-api`; an object that is called `nova-api` already keeps its name. */
+export const workloadName = (object: string, component: string): string =>
+  object === component || object.endsWith(`-${component}`) ? object : `${object}-${component}`;
+
+const specOf = <O extends Managed>(cx: Cx<O>): PodsSpec => cx.spec as unknown as PodsSpec;
+const templateOf = <O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): Template =>
+  (workload.template && (cx.spec as Record<string, Template | undefined>)[workload.template]) || {};
+
+const BLOCK = [
+  'resources',
+  'nodeSelector',
+  'tolerations',
+  'topologySpread',
+  'priorityClassName',
+  'extraMounts',
+] as const satisfies readonly (keyof PodBlock)[];
+
+/** The pod settings of a workload: its template's, else the object's. */
+export function blockOf<O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): PodBlock {
+  const [spec, template] = [specOf(cx), templateOf(cx, workload)];
+  const set = BLOCK.map(field => [field, template[field] ?? spec[field]]).filter(([, value]) => value !== undefined);
+  return { podProfile: spec.podProfile, ...Object.fromEntries(set) };
+}
+
+export function processOf<O extends Managed, S>(
+  cx: Cx<O>,
+  owner: Owner,
+  component: string,
+  workload: Workload<S>,
+): Process {
+  const { release, images, image } = specOf(cx);
+  const name = workload.image ?? owner.image;
+  // The object's own image is that of its main container; another one needs its template or the map.
+  const own = templateOf(cx, workload).image ?? (name === owner.image ? image : undefined);
+  return {
+    name: `${owner.name}-${component}`,
+    image: imageOf(name, { release, images, image: own } as Parameters<typeof imageOf>[1], cx.env),
+    user: owner.user,
+    userName: owner.name,
+    argv: workload.argv,
+    ...(workload.ports && { ports: workload.ports }),
+    ...(workload.startup && { startup: workload.startup }),
+    ...(workload.readiness && { readiness: workload.readiness }),
+    ...(workload.liveness && { liveness: workload.liveness }),
+    ...(workload.env && { env: workload.env }),
+    ...(workload.volumes && { volumes: workload.volumes(cx) }),
+    ...(workload.scratch && { scratch: workload.scratch }),
+    ...(workload.security && { security: workload.security }),
+  };
+}
+
+/** Applies it, and waits until its pods run what it says. Gives the numbers of pods wanted and ready. */
+export async function runWorkload<O extends Managed, S>(
+  cx: Cx<O>,
+  component: string,
+  workload: Workload<S>,
+  process: Process | readonly Process[],
+  config: Config,
+): Promise<{ wanted: number; ready: number }> {
+  const resource = workload.as ?? Deployment;
+  const name = workloadName(cx.name, component);
+  const labels = podLabels(cx.object.kind, cx.name, component);
+  const replicas = templateOf(cx, workload).replicas ?? workload.replicas ?? specOf(cx).replicas;
+  const live = await cx.workload(resource, {
+    metadata: { name },
+    spec: {
+      ...(resource !== DaemonSet && { replicas }),
+      ...(resource === StatefulSet && { serviceName: `${name}-members`, podManagementPolicy: 'Parallel' }),
+      revisionHistoryLimit: 3,
+      selector: { matchLabels: labels },
+      template: podTemplate(blockOf(cx, workload), process, config, labels, {
+        ...(workload.graceSeconds !== undefined && { graceSeconds: workload.graceSeconds }),
+        ...(workload.pod && { pod: workload.pod }),
+      }),
+    },
+  });
+  const status = live.status as { readyReplicas?: number; numberReady?: number; desiredNumberScheduled?: number };
+  return {
+    wanted: resource === DaemonSet ? (status.desiredNumberScheduled ?? 0) : replicas,
+    ready: status.readyReplicas ?? status.numberReady ?? 0,
+  };
+}
