@@ -28,8 +28,12 @@ export async function daemonSet(hands: Hands, set: DaemonSetObject): Promise<und
       pod.spec.nodeName = node;
       await makePod(hands, set, pod);
     }
+    const first = (p: PodObject) => pods.find(q => isActive(q) && q.spec.nodeName === p.spec.nodeName) === p;
     const leaving = pods.filter(
-      p => p.metadata.deletionTimestamp === undefined && (!isActive(p) || !wanted.includes(p.spec.nodeName ?? '')),
+      p =>
+        p.metadata.deletionTimestamp === undefined &&
+        // A lost answer may have made two on one node: the older one stays.
+        (!isActive(p) || !wanted.includes(p.spec.nodeName ?? '') || !first(p)),
     );
     for (const pod of leaving) await hands.remove(Pod, pod);
     const unavailable = wanted.filter(n => !pods.some(p => p.spec.nodeName === n && isActive(p) && isReady(p))).length;

@@ -21,6 +21,7 @@ const [BACKOFF, MAX_BACKOFF] = [10_000, 360_000];
 export type Verdict =
   | { readonly is: 'complete' }
   | { readonly is: 'failed'; readonly reason: string; readonly message: string }
+  /** How many pods to start; below zero, how many are too many (an answer was lost, and one was made twice). */
   | { readonly is: 'running'; readonly start: number; readonly lookIn?: number };
 
 export interface Tally {
@@ -52,7 +53,7 @@ export function judge(spec: JobObject['spec'], tally: Tally): Verdict {
   const times = [held ? pause : undefined, deadline].filter(t => t !== undefined);
   return {
     is: 'running',
-    start: held ? 0 : Math.max(0, start),
+    start: held ? 0 : start,
     ...(times.length > 0 && { lookIn: Math.min(...times) }),
   };
 }
@@ -78,6 +79,7 @@ export async function job(hands: Hands, job: JobObject): Promise<number | undefi
   const verdict = judge(job.spec, tally);
   if (verdict.is === 'running') {
     for (let i = 0; i < verdict.start; i++) await makePod(hands, job, podOf(hands, job));
+    for (const pod of verdict.start < 0 ? active.slice(verdict.start) : []) await hands.remove(Pod, pod);
   } else for (const pod of active) await hands.remove(Pod, pod);
   await report(hands, job, verdict, tally);
   return verdict.is === 'running' ? verdict.lookIn : undefined;

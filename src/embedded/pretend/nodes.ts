@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/object.ts';
 import { Node, StorageClass } from '../../kube/resource.ts';
-import { type Hands, withCondition } from './hands.ts';
+import { NoAnswer } from '../../kube/transport.ts';
+import { type Hands, Refused, withCondition } from './hands.ts';
 import type { NodeObject } from './objects.ts';
 
 export interface NodePlan {
@@ -8,8 +9,18 @@ export interface NodePlan {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** The nodes, and a default StorageClass where the cluster has none at all. */
-export async function ensureNodes(hands: Hands, nodes: readonly NodePlan[]): Promise<void> {
+/** The nodes, and a default StorageClass where the cluster has none at all. False when the server did not let us. */
+export async function ensureNodes(hands: Hands, nodes: readonly NodePlan[]): Promise<boolean> {
+  try {
+    await makeNodes(hands, nodes);
+    return true;
+  } catch (error) {
+    if (error instanceof Refused || error instanceof NoAnswer) return false;
+    throw error;
+  }
+}
+
+async function makeNodes(hands: Hands, nodes: readonly NodePlan[]): Promise<void> {
   for (const { name, labels } of nodes) {
     if (hands.view.get(Node, '', name)) continue;
     const own = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' };

@@ -21,7 +21,7 @@ import {
   StorageClass,
 } from '../../kube/resource.ts';
 import type { Transport } from '../../kube/transport.ts';
-import type { Clock, Random } from '../../world/world.ts';
+import { type Clock, type Random, sleep } from '../../world/world.ts';
 import { claim } from './claim.ts';
 import { collect, emptyNamespace } from './collector.ts';
 import { daemonSet } from './daemonset.ts';
@@ -64,6 +64,8 @@ export interface Pretenders {
 
 /** About what a small cluster takes when images are near. */
 const DELAYS: Delays = { pull: 2_000, start: 500, ready: 1_000, job: 2_000, stop: 1_000 };
+/** Milliseconds until the nodes are tried again when the server did not answer. */
+const AGAIN = 1_000;
 const NODES = ['node-0', 'node-1', 'node-2'].map(name => ({ name }));
 
 const extra = (group: string, version: string, kind: string, plural: string): Resource => ({
@@ -232,7 +234,7 @@ export function pretend(options: PretendOptions): Pretenders {
       await Promise.all([...resources.values()].map(r => view.follow(r)));
       await Promise.all(view.list<Crd>(CustomResourceDefinition).flatMap(c => view.followed(resourceOfCrd(c))));
       loop.start();
-      await ensureNodes(hands, nodes);
+      while (!(await ensureNodes(hands, nodes))) await sleep(clock, AGAIN, undefined, { label: 'nodes again' });
     },
     async stop() {
       loop.stop();
