@@ -17,7 +17,7 @@ import { kinds, Story } from './story.ts';
 
 /** Stories that run side by side, so that the oracle always has work. */
 const WIDTH = 128;
-const STEPS = 12;
+const STEPS = 24;
 
 const { values } = parseArgs({
   options: {

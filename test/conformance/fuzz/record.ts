@@ -20,10 +20,19 @@ export class Recorder {
   write(path: string): void {
     const lines: string[] = [];
     let bytes = 0;
-    for (const [, { text, size }] of [...this.best].sort(([a], [b]) => (hash(a) < hash(b) ? -1 : 1))) {
-      if (lines.length === MAX_CASES || bytes + size > MAX_BYTES) break;
-      lines.push(text);
-      bytes += size;
+    // In turns over the groups of features, so that rare ones are not crowded out.
+    const groups = new Map<string, { text: string; size: number }[]>();
+    for (const [signature, found] of [...this.best].sort(([a], [b]) => (hash(a) < hash(b) ? -1 : 1))) {
+      const features = signature.split('|')[0]!;
+      groups.set(features, [...(groups.get(features) ?? []), found]);
+    }
+    for (let turn = 0; lines.length < MAX_CASES && turn < this.best.size; turn++) {
+      for (const group of groups.values()) {
+        const found = group[turn];
+        if (!found || lines.length === MAX_CASES || bytes + found.size > MAX_BYTES) continue;
+        lines.push(found.text);
+        bytes += found.size;
+      }
     }
     writeFileSync(path, `[\n${lines.join(',\n')}\n]\n`);
     console.log(`${lines.length} of ${this.best.size} kinds of cases recorded in ${path} (${bytes} bytes)`);
@@ -40,6 +49,7 @@ function signatureOf(request: Request, answer: Answer): string {
     ? answer.error.message.replace(/\(.*?\)|\d+|"[^"]*"|\.[\w.]+/g, '').slice(0, 60)
     : `${owners(answer.object).length - before.length}${JSON.stringify(answer.object).length < JSON.stringify(request.live).length}`;
   return [
+    featuresOf(request, answer),
     request.kind,
     request.op,
     request.subresource,
@@ -49,6 +59,32 @@ function signatureOf(request: Request, answer: Answer): string {
     outcome,
   ].join('|');
 }
+
+/** Marks of the rarer rules: kubectl's annotation, escapes, old ownership of atomic things, duplicates, order of lists, cap. */
+function featuresOf(request: Request, answer: Answer): string {
+  const live = JSON.stringify(request.live);
+  const result = JSON.stringify(answer);
+  const features = {
+    kubectl: request.manager === 'kubectl' && live.includes('last-applied'),
+    escaped: result.includes('u003c'),
+    atomic: /"i:\d/.test(live),
+    twice: repeats(request.live) || repeats(request.new),
+    listed: request.op === 'apply' && !answer.error && lists(request.live) && lists(request.new),
+    times: new Set(result.match(/"time":"[^"]*"/g)).size > 2,
+    capped: result.includes('ancient-changes'),
+    stranger: result.includes('.stranger:'),
+  };
+  return Object.entries(features)
+    .filter(([, has]) => has)
+    .map(([name]) => name)
+    .join();
+}
+
+const values = (value: unknown): unknown[] => (typeof value === 'object' && value !== null ? Object.values(value) : []);
+const repeats = (value: unknown): boolean =>
+  (Array.isArray(value) && new Set(value.map(v => JSON.stringify(v))).size < value.length) ||
+  values(value).some(repeats);
+const lists = (value: unknown): boolean => (Array.isArray(value) && value.length > 2) || values(value).some(lists);
 
 /** FNV-1a: spreads the choice over all kinds, always in the same way. */
 function hash(text: string): number {

@@ -37,6 +37,8 @@ export class Story {
   private readonly draw: Generator;
   private readonly type: TypeNode;
   private readonly bodies = new Map<string, Json>();
+  /** Many updaters, more than managedFields keeps. */
+  private readonly busy: boolean;
   private live: Json | null = null;
   private now = 1_700_000_000;
 
@@ -45,6 +47,7 @@ export class Story {
     this.random = random;
     this.draw = new Generator(random);
     this.type = typeOf(kind);
+    this.busy = random.chance(0.15);
   }
 
   next(): Request {
@@ -52,7 +55,7 @@ export class Story {
     const { apiVersion, name } = split(kind);
     this.now += random.pick([0, 0, 1, 5]);
     if (this.live !== null && random.chance(0.06)) this.live = this.disturb(this.live);
-    const op = random.chance(0.62) ? 'apply' : 'update';
+    const op = random.chance(this.busy ? 0.2 : 0.62) ? 'apply' : 'update';
     const subresource = this.live !== null && random.chance(0.25) ? 'status' : '';
     const reset = customKinds[kind]
       ? resetFieldsOfCustom(subresource, random.chance(0.8))
@@ -60,8 +63,8 @@ export class Story {
     const manager =
       op === 'apply'
         ? random.pick(['m1', 'm1', 'm2', 'm3', random.chance(0.3) ? 'kubectl' : 'm2', random.chance(0.2) ? '' : 'm3'])
-        : random.chance(0.3)
-          ? `u${random.below(14)}`
+        : random.chance(this.busy ? 0.9 : 0.3)
+          ? `u${random.below(15)}`
           : random.pick(['u1', 'u2', 'm1', 'kubectl']);
     const body = op === 'apply' ? this.applied(manager + subresource) : this.updated();
     return {
@@ -105,7 +108,7 @@ export class Story {
     else if (choice === 3) metadata.managedFields = [this.entry()];
     else if (choice < 8) delete metadata.managedFields;
     else if (kept !== undefined) metadata.managedFields = kept;
-    if (body.spec !== undefined && random.chance(0.03)) body.spec = this.duplicated(body.spec);
+    if (body.spec !== undefined && random.chance(0.08)) body.spec = this.duplicated(body.spec);
     return { ...body, metadata };
   }
 
@@ -155,7 +158,7 @@ export class Story {
   private spoil(body: Json): Json {
     const { random } = this;
     const metadata = body.metadata as Json;
-    switch (random.below(8)) {
+    switch (random.below(11)) {
       case 0:
         return { ...body, kind: 'Other' };
       case 1:
@@ -191,9 +194,23 @@ export class Story {
             labels: random.pick<unknown>([{ a: 1 }, { a: true }, { a: { b: [1.5, null] } }, [1], 'a']),
           },
         };
+      case 8:
+      case 9:
+      case 10:
+        return this.stranger(body) as Json;
       default:
         return { ...body, metadata: { ...metadata, generation: random.pick<unknown>(['a', true, {}, []]) } };
     }
+  }
+
+  /** One field that no schema names, somewhere. */
+  private stranger(value: unknown, depth = 0): unknown {
+    if (!isMap(value)) return value;
+    const below = Object.keys(value).filter(name => isMap(value[name]) && name !== 'metadata');
+    if (depth > 0 && (below.length === 0 || this.random.chance(0.4))) return { ...value, stranger: 1 };
+    if (below.length === 0) return value;
+    const name = this.random.pick(below);
+    return { ...value, [name]: this.stranger(value[name], depth + 1) };
   }
 
   private duplicated(value: unknown): unknown {
