@@ -19,8 +19,6 @@ export interface Engine extends Shared {
   readonly events: Recorder;
   /** Tells how each row ended, for metrics and for tests. */
   readonly onRow?: (kind: string, row: string, outcome: Outcome['is']) => void;
-  /** Tests look over the shoulder of the rows (rule 26). */
-  readonly lens?: <O extends Managed>(plan: Plan<O>, object: DeepReadonly<O>) => DeepReadonly<O>;
 }
 
 /** What no watch shows is looked at again after ten minutes, give or take a fifth (rule 13). */
@@ -49,7 +47,7 @@ export async function reconcile<O extends Managed>(
   const behind = engine.gate.behind(uid, resource => engine.cache.for(resource).resourceVersion);
   if (behind) return { after: behind };
 
-  const object = engine.lens ? engine.lens(plan, cached) : cached;
+  const object = engine.lens ? engine.lens(cached) : cached;
   const reads = engine.tracker.begin(ownerKey(plan.kind, key));
   const pass = new Pass(engine, plan, object, reads, signal);
   try {
@@ -61,7 +59,7 @@ export async function reconcile<O extends Managed>(
       await addFinalizer(engine, plan, cached);
       return {};
     }
-    return await runningPass(engine, plan, cached, pass);
+    return await runningPass(engine, plan, object, pass);
   } finally {
     reads.done();
   }
@@ -208,9 +206,25 @@ async function addFinalizer<O extends Managed>(engine: Engine, plan: Plan<O>, ob
     const written = await engine.client.apply<KubeObject>(plan.kind, body, { manager: FINALIZER_MANAGER, force: true });
     engine.gate.wrote(uid ?? '', plan.kind, written.metadata.resourceVersion);
   } catch (error) {
-    // Gone, or replaced by another object of the same name: nothing to hold.
-    if (!(error instanceof ApiError && (error.status === 404 || error.status === 409))) throw error;
+    // Nothing to hold any more.
+    if (!(await replaced(engine, plan, object, error))) throw error;
   }
+}
+
+/**
+ * Whether a write failed because the object is gone, or another one has its name. A conflict alone does not say so:
+ * it is also what a busy server answers, and who takes that for the end never tries again.
+ */
+async function replaced<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof ApiError) || (error.status !== 404 && error.status !== 409)) return false;
+  const { name, namespace = '', uid } = object.metadata;
+  const live = await engine.client.get(plan.kind, { namespace, name });
+  return live?.metadata.uid !== uid;
 }
 
 /** By JSON patch, which can only change what is there: an apply that comes late would bring the object back to life. */
@@ -266,7 +280,7 @@ async function putStatus<O extends Managed>(
     );
     engine.gate.wrote(uid ?? '', plan.kind, written.metadata.resourceVersion);
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return;
+    if (await replaced(engine, plan, object, error)) return;
     throw error;
   }
   tell(engine, object, before, conditions);

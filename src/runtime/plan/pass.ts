@@ -30,6 +30,8 @@ export interface Shared {
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly memory: Memory;
+  /** Tests look over the shoulder of the rows at every object of ours they read (rule 26). */
+  readonly lens?: <T extends Live>(object: T) => T;
 }
 
 /** What survives a pass only to save requests: losing it costs reads, never a write. */
@@ -97,7 +99,7 @@ export class Pass<O extends Managed> {
       random: shared.random,
       env: shared.env,
       serverTime: () => shared.client.serverTime(),
-      get: ((resource: Resource, name: string) => this.#get(resource, name)) as Cx<O>['get'],
+      get: ((resource: Resource, name: string) => this.#seen(resource, name)) as Cx<O>['get'],
       list: (resource, labels) => this.#list(resource, labels),
       live: (resource, name) => this.#client.get<AnyObject>(resource, this.#ref(name)),
       ready: (kind, name, field) => this.#ready(kind, name, field),
@@ -164,6 +166,12 @@ export class Pass<O extends Managed> {
     return this.#written.get(keyIn(resource, ref)) ?? this.#shared.cache.for(resource).get(ref);
   }
 
+  /** As the rows see it. */
+  #seen(resource: Resource, name: string): Live | undefined {
+    const found = this.#get(resource, name);
+    return found && this.#shared.lens ? this.#shared.lens(found) : found;
+  }
+
   #list(resource: Resource, labels: Readonly<Record<string, string>>): readonly Live[] {
     const namespace = this.#object.metadata.namespace ?? '';
     this.#reads.scan(resource, namespace, labels);
@@ -171,7 +179,7 @@ export class Pass<O extends Managed> {
   }
 
   #ready<K extends AnyKind>(kind: K, name: string, field: string): DeepReadonly<ObjectOf<K>> {
-    const found = this.#get(kind, name);
+    const found = this.#seen(kind, name);
     if (found === undefined)
       throw wait({
         reason: 'NotFound',
