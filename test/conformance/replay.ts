@@ -22,7 +22,7 @@ export function replay(journal: Journal): Replay {
   const store = createStore({ clock, random: seededRandom(2), history: 1_000_000 });
   const names = new Translation();
   const shapes = new Map<string, string[] | undefined>();
-  for (const exchange of inOrder(journal.exchanges)) {
+  for (const exchange of inOrder(journal.exchanges.filter(e => !isStarting(e.response)))) {
     const shape = shapeOf(exchange);
     const lines = exchange.watch
       ? compareWatch(store, names, exchange, exchange.watch.initial)
@@ -34,11 +34,46 @@ export function replay(journal: Journal): Replay {
   return { requests: journal.exchanges.length, shapes: shapes.size, alike: shapes.size - differing.length, differing };
 }
 
+/** A real server that has just learned of a CRD asks to come back in a second; the Store needs no second. */
+const isStarting = (response: Response) =>
+  response.status === 429 && JSON.stringify(response.body).includes('storage is (re)initializing');
+
 function compareAnswer(store: Store, names: Translation, exchange: Exchange): string[] {
-  const request = names.request(exchange);
+  const current = currentOf(store, names, exchange);
+  const request = withServerTimes(names.request(exchange, versionOf(exchange, current)), current);
   const answer = JSON.parse(JSON.stringify(store.handle(request))) as Response;
   names.learn(exchange.response.body, answer.body);
   return differences(normaliseResponse(comparable(exchange.response)), normaliseResponse(comparable(answer)));
+}
+
+/** The object that a write is about, as the Store has it. */
+function currentOf(store: Store, names: Translation, { request, response }: Exchange): AnyObject | undefined {
+  if (request.method === 'GET') return undefined;
+  const { path } = names.request({ user: '', request: { method: 'GET', path: request.path }, response });
+  const object = /^(.*?)\/(?:status|scale|finalize|binding)$/.exec(path)?.[1] ?? path;
+  const found = store.handle({ method: 'GET', path: object });
+  return found.status === 200 ? (found.body as AnyObject) : undefined;
+}
+
+/**
+ * Clients also learn versions from watch events, which are not replayed. A write that the real server took named the
+ * current version, one that it refused as a conflict named an older one.
+ */
+const versionOf = ({ response }: Exchange, current: AnyObject | undefined): string =>
+  (response.status === 409 ? undefined : current?.metadata?.resourceVersion) ?? '1';
+
+/** The time at which a pod was bound is the server's own; whoever writes the pod's status hands it back unchanged. */
+function withServerTimes(request: Request, current: AnyObject | undefined): Request {
+  const bound = scheduled(current);
+  const copy = bound && (JSON.parse(JSON.stringify(request)) as Request);
+  const theirs = copy && scheduled(copy.body as AnyObject | undefined);
+  if (bound && theirs) theirs.lastTransitionTime = bound.lastTransitionTime;
+  return copy ?? request;
+}
+
+function scheduled(pod: AnyObject | undefined): Record<string, unknown> | undefined {
+  const conditions = (pod?.status as { conditions?: Record<string, unknown>[] } | undefined)?.conditions;
+  return pod?.kind === 'Pod' && Array.isArray(conditions) ? conditions.find(c => c.type === 'PodScheduled') : undefined;
 }
 
 /** Events race with other clients' writes; what must agree is acceptance and the bookmark that ends the initial ones. */
@@ -120,26 +155,27 @@ class Translation {
     return out;
   }
 
-  #value(value: unknown, key = ''): unknown {
+  #value(value: unknown, current: string, key = ''): unknown {
     if (typeof value === 'string') {
-      if (key === 'resourceVersion') return this.#versions.get(value) ?? (Number(value) > 1 ? this.#latest : value);
+      if (key === 'resourceVersion') return this.#versions.get(value) ?? (Number(value) > 1 ? current : value);
       return this.#text(value);
     }
-    if (Array.isArray(value)) return value.map(v => this.#value(v));
+    if (Array.isArray(value)) return value.map(v => this.#value(v, current));
     if (!isRecord(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([k, v]) => [this.#text(k), this.#value(v, k)]));
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [this.#text(k), this.#value(v, current, k)]));
   }
 
-  request({ request, user }: Exchange): Request {
+  /** `current`: what a version becomes that was never seen in an answer. */
+  request({ request, user }: Exchange, current = this.#latest): Request {
     const write = request.method !== 'GET' && request.method !== 'DELETE';
-    const query = { ...(this.#value(request.query ?? {}) as Record<string, string>) };
+    const query = { ...(this.#value(request.query ?? {}, this.#latest) as Record<string, string>) };
     // The real server took the manager from the User-Agent, which a Request does not carry.
     if (write && query.fieldManager === undefined) query.fieldManager = user;
     return {
       ...request,
       path: this.#text(request.path),
       query,
-      ...(request.body === undefined ? {} : { body: this.#value(request.body) }),
+      ...(request.body === undefined ? {} : { body: this.#value(request.body, current) }),
     };
   }
 }
@@ -147,9 +183,10 @@ class Translation {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** By the version that an answer shows; an answer without one stays where it arrived. Writes come before reads of the same. */
+/** By the version that an answer shows; an answer without one stays where it arrived. The write that made a version comes before whoever saw it. */
 function inOrder(exchanges: readonly Exchange[]): Exchange[] {
   let seen = 0;
+  const produced = new Set<number>();
   return exchanges
     .map((exchange, arrived) => {
       const body = exchange.response.body as { metadata?: { resourceVersion?: string } } | undefined;
@@ -158,9 +195,12 @@ function inOrder(exchanges: readonly Exchange[]): Exchange[] {
       const key = version > 0 ? version : seen;
       const write = exchange.request.method !== 'GET';
       if (write) seen = Math.max(seen, version);
-      return { exchange, key, read: version > 0 && write ? 0 : 1, arrived };
+      // The first write that shows a version made it; a later one changed nothing, or removed the object.
+      const made = write && version > 0 && !produced.has(version);
+      if (made) produced.add(version);
+      return { exchange, key, rank: made ? 0 : 1, arrived };
     })
-    .sort((a, b) => a.key - b.key || a.read - b.read || a.arrived - b.arrived)
+    .sort((a, b) => a.key - b.key || a.rank - b.rank || a.arrived - b.arrived)
     .map(e => e.exchange);
 }
 

@@ -54,7 +54,11 @@ export interface Store {
 export function createStore(options: StoreOptions): Store {
   const store = restoreStore({ resourceVersion: 0, objects: [] }, options);
   for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
-    store.handle({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } }, 'system:apiserver');
+    const query = { fieldManager: 'kube-apiserver' };
+    store.handle(
+      { method: 'POST', path: '/api/v1/namespaces', query, body: { metadata: { name } } },
+      'system:apiserver',
+    );
   }
   return store;
 }
@@ -92,7 +96,12 @@ export function restoreStore(snapshot: Snapshot, options: StoreOptions): Store {
     watch(request, sink, end) {
       let close: (() => void) | undefined;
       const answer = guarded(() => {
-        close = watch(server, route(registry, request, () => server.clock.wall()), sink, end);
+        close = watch(
+          server,
+          route(registry, request, () => server.clock.wall()),
+          sink,
+          end,
+        );
         return { status: 200, headers: {}, body: undefined };
       });
       return close ? { status: 200, close } : { status: answer.status, refusal: answer };

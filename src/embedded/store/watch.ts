@@ -40,7 +40,9 @@ export function watch(server: Server, call: Call, sink: (event: WatchEvent) => v
     const metadata = { resourceVersion: String(state.version), ...(annotations ? { annotations } : {}) };
     const head = { kind: resource.kind, apiVersion: apiVersionOf(resource) };
     const body =
-      'builtin' in resource.is ? { ...decode(resource.is.builtin, { metadata }, []), ...head } : { ...head, metadata };
+      'builtin' in resource.is
+        ? { ...decode(resource.is.builtin, empty(resource.kind, metadata), []), ...head }
+        : { ...head, metadata };
     if (open) sink({ type: 'BOOKMARK', object: format(body as AnyObject) as AnyObject });
   };
   const forward = (change: Change) => {
@@ -83,6 +85,12 @@ export function watch(server: Server, call: Call, sink: (event: WatchEvent) => v
   stops.push(clock.timer(timeout, finish, { daemon: true, label: `${label} timeout` }));
   return close;
 }
+
+/** A number that is no pointer inside upstream comes out as zero. */
+const empty = (kind: string, metadata: object) =>
+  ['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController'].includes(kind)
+    ? { metadata, spec: { replicas: 0 } }
+    : { metadata };
 
 /** sendInitialEvents and resourceVersionMatch go together or not at all. */
 function checkInitial(call: Call): boolean | undefined {

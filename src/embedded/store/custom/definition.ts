@@ -23,6 +23,7 @@ export function establish(server: Server, call: Call, crd: AnyObject): void {
   const status = {
     ...(crd.status as Json),
     conditions: [
+      ...approval(crd, time),
       good('NamesAccepted', 'NoConflicts', 'no conflicts found'),
       good('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
     ],
@@ -33,6 +34,25 @@ export function establish(server: Server, call: Call, crd: AnyObject): void {
     call.resource.storage,
     tracked(server, { ...call, subresource: 'status' }, crd, next, 'kube-apiserver'),
   );
+}
+
+const isProtected = (group: unknown) => /(^|\.)(k8s|kubernetes)\.io$/.test(String(group));
+const APPROVED = 'api-approved.kubernetes.io';
+
+/** Groups of the Kubernetes community carry a link to their approval, or the word that they have none. */
+function approval(crd: AnyObject, time: string): object[] {
+  if (!isProtected((crd.spec as Json).group)) return [];
+  const value = crd.metadata.annotations?.[APPROVED] ?? '';
+  const approved = !value.startsWith('unapproved');
+  return [
+    {
+      type: 'KubernetesAPIApprovalPolicyConformant',
+      status: approved ? 'True' : 'False',
+      lastTransitionTime: time,
+      reason: approved ? 'ApprovedAnnotation' : 'UnapprovedAnnotation',
+      message: approved ? `approved in ${value}` : `not approved: ${JSON.stringify(value)}`,
+    },
+  ];
 }
 
 /** Structural rules and the cost of CEL are left to the real API server; these are the mistakes of a name or a shape. */
@@ -46,10 +66,7 @@ export function definitionErrors(crd: AnyObject, old: AnyObject | undefined): Fi
   }
   if (spec.scope !== 'Cluster' && spec.scope !== 'Namespaced')
     errors.push(notSupported('spec.scope', spec.scope, ['Cluster', 'Namespaced']));
-  if (
-    /(^|\.)k8s\.io$|(^|\.)kubernetes\.io$/.test(String(spec.group)) &&
-    !crd.metadata.annotations?.['api-approved.kubernetes.io']
-  ) {
+  if (isProtected(spec.group) && !crd.metadata.annotations?.[APPROVED]) {
     const text =
       'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111';
     errors.push(required('metadata.annotations[api-approved.kubernetes.io]', text));
