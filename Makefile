@@ -12,7 +12,8 @@ help: ## show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 node_modules/.stamp: package.json package-lock.json .npmrc
-	npm ci --no-audit --no-fund
+# Not `npm ci`: it refuses a lock file without packages of other platforms, and some registries do not have them all.
+	npm install --no-save
 	@touch $@
 
 .PHONY: setup

@@ -79,7 +79,13 @@ export async function operatorImage(bundle = operatorBundle): Promise<Image> {
   });
   return image(operatorReference(version), [base, app], {
     user: '65532:65532',
-    entrypoint: ['/usr/local/bin/node', '/app/openstack-operator.js'],
+    // As in the Dockerfile.
+    entrypoint: [
+      '/usr/local/bin/node',
+      '--max-old-space-size=160',
+      '--max-semi-space-size=2',
+      '/app/openstack-operator.js',
+    ],
     env: { NODE_ENV: 'production', HOME: '/tmp' },
   });
 }

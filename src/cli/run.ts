@@ -58,6 +58,7 @@ async function run(options: RunOptions): Promise<void> {
   const metrics = prometheusMetrics({ process: true });
   const credentials = loadCredentials({ kubeconfig: options.kubeconfig, context: options.context, env: process.env });
   const cluster = connect(credentials);
+  const cloud = realCloud({ clock: realClock });
   const stop = new AbortController();
   const plans = chosen(options.kinds);
   const suffix = options.kinds ? `-${listOf(options.kinds).sort().join('-').toLowerCase()}` : '';
@@ -70,7 +71,7 @@ async function run(options: RunOptions): Promise<void> {
     ready: { manager: () => operator.manager.ready() },
   };
   const operator = createOperator({
-    world: { cluster, cloud: realCloud(), clock: realClock, random: realRandom },
+    world: { cluster, cloud, clock: realClock, random: realRandom },
     plans,
     log,
     metrics,
@@ -95,7 +96,8 @@ async function run(options: RunOptions): Promise<void> {
     });
   watchLoop(realClock, log, metrics, stop.signal);
   log.info('Operator started', { cluster: credentials.source, kinds: plans.map(plan => plan.kind.kind) });
-  await operator.manager.run(stop.signal).finally(() => cluster.close());
+  // Idle connections would keep the process alive until the kubelet kills it.
+  await operator.manager.run(stop.signal).finally(() => Promise.all([cloud.close(), cluster.close()]));
 }
 
 const listOf = (text: string | undefined): string[] =>
