@@ -1,6 +1,6 @@
-import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
-import type { AnyObject, DeepReadonly } from '../kube/object.ts';
-import { Job, Pod, ReplicaSet, Secret } from '../kube/resource.ts';
+import { KINDS } from '../../api/kinds.ts';
+import type { AnyObject, DeepReadonly, ObjectMeta } from '../kube/object.ts';
+import { apiVersionOf, Job, Pod, ReplicaSet, type Resource, Secret } from '../kube/resource.ts';
 import type { Conf } from '../oslo/conf.ts';
 import { generatedKey, overrideKey } from '../oslo/conf.ts';
 import { type UserText, userText } from '../oslo/layers.ts';
@@ -51,8 +51,10 @@ export async function userFiles<O extends Managed>(
   cx: Cx<O>,
   service: string,
   template?: string,
+  /** false: the object's own text is in another language than its sub-service's. */
+  oslo = true,
 ): Promise<ConfigFile[]> {
-  const spec = cx.spec as UserConfig;
+  const spec: UserConfig = oslo ? (cx.spec as UserConfig) : {};
   const sub = template === undefined ? undefined : (cx.spec as Record<string, UserConfig | undefined>)[template];
   const texts: UserText[] = [];
   const own = (object: { kind: string; name: string }, text: string | undefined, field: string): void => {
@@ -61,12 +63,8 @@ export async function userFiles<O extends Managed>(
     texts.push({ object: `${object.kind} ${cx.namespace}/${object.name}`, field, text });
   };
   const self = { kind: cx.object.kind, name: cx.name };
-  const parent = cx.object.metadata.ownerReferences?.find(
-    ref => ref.controller && ref.kind === OpenStackControlPlane.kind,
-  );
-  // The cloud's text goes to every service, under the service's own.
-  if (parent)
-    own(parent, cx.get(OpenStackControlPlane, parent.name)?.spec.customServiceConfig, 'spec.customServiceConfig');
+  // The cloud's text goes to every service, under the service's own; a service's to its parts, under theirs.
+  for (const parent of above(cx)) own(parent, parent.text, 'spec.customServiceConfig');
   own(self, spec.customServiceConfig, 'spec.customServiceConfig');
   own(self, sub?.customServiceConfig, `spec.${template}.customServiceConfig`);
   const files: ConfigFile[] = [];
@@ -80,6 +78,21 @@ export async function userFiles<O extends Managed>(
   files.push(...(await secretFiles(cx, service, spec, 'spec', '')));
   if (sub) files.push(...(await secretFiles(cx, service, sub, `spec.${template}`, `${template}-`)));
   return files;
+}
+
+/** The owners of an object, the highest first, and the text that each has for what is below it. */
+function above<O extends Managed>(cx: Cx<O>): readonly { kind: string; name: string; text: string | undefined }[] {
+  const found: { kind: string; name: string; text: string | undefined }[] = [];
+  let metadata: DeepReadonly<ObjectMeta> = cx.object.metadata;
+  for (;;) {
+    const ref = metadata.ownerReferences?.find(owner => owner.controller);
+    if (ref === undefined) return found;
+    const kind = KINDS.find(own => own.kind === ref.kind && apiVersionOf(own) === ref.apiVersion);
+    const parent = kind && cx.get(kind as Resource, ref.name);
+    if (parent?.metadata.uid !== ref.uid) return found;
+    found.unshift({ kind: ref.kind, name: ref.name, text: (parent.spec as UserConfig).customServiceConfig });
+    metadata = parent.metadata;
+  }
 }
 
 async function secretFiles<O extends Managed>(

@@ -21,6 +21,8 @@ export interface DatabaseLink {
   readonly database: string;
   readonly user: string;
   readonly password: string;
+  /** Differs when the database was made anew, empty: what was done in it is due again. */
+  readonly incarnation?: string;
 }
 
 export interface BusLink {
@@ -74,13 +76,11 @@ export async function readDatabase<O extends Managed>(
   field: string,
   name: string,
 ): Promise<DatabaseLink> {
-  const data: Record<(typeof CONNECTION)[number], string> & { port?: string; database?: string } = await cx.secret(
-    secret,
-    CONNECTION,
-    field,
-  );
-  const { hostname: host, user, password, port, database = name } = data;
-  return { host, port: Number(port ?? mariadb.PORT), database, user, password };
+  const data: Record<(typeof CONNECTION)[number], string> & { port?: string; database?: string; incarnation?: string } =
+    await cx.secret(secret, CONNECTION, field);
+  const { hostname: host, user, password, port, database = name, incarnation } = data;
+  const link = { host, port: Number(port ?? mariadb.PORT), database, user, password };
+  return { ...link, ...(incarnation !== undefined && { incarnation }) };
 }
 
 export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<BusLink> {

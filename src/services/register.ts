@@ -70,6 +70,8 @@ export function register<O extends Managed>(needs: Needs): Source<O> {
 export interface SecretFields {
   /** By the name that the service's table gives the database. */
   readonly databases?: Readonly<Record<string, string>>;
+  /** Those of the databases whose field may be left empty: the object then does without. */
+  readonly optional?: readonly string[];
   readonly bus?: string;
   readonly identity?: string;
 }
@@ -77,14 +79,15 @@ export interface SecretFields {
 /** The same links from hand-made Secrets alone: for objects that work without anything above them. */
 export function linked<O extends Managed>(fields: SecretFields): Source<O> {
   const row = rowsOf<O>();
-  const { databases = {}, bus, identity } = fields;
+  const { databases = {}, optional = [], bus, identity } = fields;
   return {
     databases: row('DatabaseReady', {
       when: () => Object.keys(databases).length > 0,
       run: async cx => {
         const links: Record<string, DatabaseLink> = {};
         for (const [name, field] of Object.entries(databases))
-          links[name] = await readDatabase(cx, secretIn(cx.object, field), `spec.${field}`, name);
+          if (fieldOf(cx.object, field) || !optional.includes(name))
+            links[name] = await readDatabase(cx, secretIn(cx.object, field), `spec.${field}`, name);
         return links;
       },
     }),
@@ -99,8 +102,11 @@ export function linked<O extends Managed>(fields: SecretFields): Source<O> {
   };
 }
 
+const fieldOf = (object: DeepReadonly<Managed>, field: string): string | undefined =>
+  (object.spec as Record<string, string | undefined>)[field];
+
 function secretIn(object: DeepReadonly<Managed>, field: string): string {
-  const name = (object.spec as Record<string, string | undefined>)[field];
+  const name = fieldOf(object, field);
   if (name) return name;
   throw stall({ reason: 'FieldMissing', what: `spec.${field} is not set`, who: 'User', next: 'name a Secret in it' });
 }

@@ -19,7 +19,7 @@ import { assertReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
 import { applyService } from './expose.ts';
-import { type BusLink, busUrl, cache, databaseUrl, type IdentityLink } from './links.ts';
+import { type BusLink, busUrl, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { podLabels, serviceHost } from './names.ts';
 import { kollaStart, type Process, podSpec } from './pod.ts';
 import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
@@ -27,7 +27,7 @@ import { busSections, databaseSection, logging } from './sections.ts';
 import { blockOf, type PodsSpec, processOf, runWorkload, type Workload, workloadName } from './workload.ts';
 
 /** What a service's config is made of. `input` is what its own input hook gave. */
-export interface ConfigInput<S, I = undefined> {
+export interface ConfigInput<S, I = void> {
   readonly name: string;
   readonly namespace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ export interface ConfigInput<S, I = undefined> {
 }
 
 /** An OpenStack service as data: its folder is this table and pure functions. */
-export interface Service<O extends Managed, S, I = undefined> {
+export interface Service<O extends Managed, S, I = void> {
   /** Names its user, its folder under /etc and its config files: `placement`. */
   readonly name: string;
   /** uid = gid in the image. */
@@ -66,7 +66,7 @@ export interface Service<O extends Managed, S, I = undefined> {
   /** Takes back what `input` made outside of owned objects. */
   readonly leave?: (cx: Cx<O>) => Promise<void>;
   /** Throws while something that must be Ready before the first pod starts is not, beyond what the links name. */
-  readonly after?: (cx: Cx<O>) => void;
+  readonly after?: (cx: Cx<O>) => void | Promise<void>;
   /** `[section]`s of its own; those of its links (URLs of databases and bus) are added. */
   readonly config: (x: ConfigInput<S, I>) => Conf;
   /** More files than the main one. */
@@ -83,7 +83,7 @@ interface Spec extends PodsSpec {
 }
 
 /** The second half of a service: links -> config, schema, pods, catalog, proof. */
-export function serve<K extends AnyKind, I = undefined>(
+export function serve<K extends AnyKind, I = void>(
   kind: K,
   service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
   from: Source<ObjectOf<K> & Managed>,
@@ -136,7 +136,8 @@ export function serve<K extends AnyKind, I = undefined>(
       const base = [generatedFile(conf(own.service, logging, ...own.parts, links)), ...(service.files?.(x) ?? [])];
       const pods = wanted(cx).map(([component, workload], index) => {
         const process = processOf(cx, service, component, workload);
-        const files = [...base, ...(d.custom[component] ?? []), ...(workload.files ?? [])];
+        const shared = workload.bare ? [] : [...base, ...(d.custom[component] ?? [])];
+        const files = [...shared, ...(workload.files ?? [])];
         // Jobs read what the first pods read.
         const more =
           index > 0 ? [] : Object.entries(jobs).map(([step, argv]) => kollaStart(jobOf(process, step, argv), files));
@@ -156,7 +157,7 @@ export function serve<K extends AnyKind, I = undefined>(
   });
 
   const jobOf = (
-    { name: _n, ports: _p, startup: _s, readiness: _r, liveness: _l, ...main }: Process,
+    { name: _n, ports: _p, startup: _s, readiness: _r, liveness: _l, volumes: _v, ...main }: Process,
     step: string,
     argv: readonly string[],
   ): Process => ({ ...main, name: step, argv });
@@ -173,9 +174,11 @@ export function serve<K extends AnyKind, I = undefined>(
     needs: { config, databases: from.databases },
     when: () => syncs.length > 0,
     run: async (cx, { config, databases }) => {
+      // A database without a sync of its own is made by that of the others.
+      const shared = Object.keys(service.databases ?? {}).filter(name => !syncs.some(([own]) => own === name));
       const open = syncs.map(([name, argv]) => {
-        const link = databases?.[name];
-        return runJob(cx, stepOf(name), argv, config, [link?.host, link?.port, link?.database]);
+        const inputs = [name, ...shared].flatMap(each => placeOf(databases?.[each]));
+        return runJob(cx, stepOf(name), argv, config, inputs);
       });
       await cx.all(open);
     },
@@ -213,7 +216,7 @@ export function serve<K extends AnyKind, I = undefined>(
         cx.get(workload.as ?? Deployment, workloadName(cx.name, component)),
       );
       // Edges gate the first start only: an edit never waits for a neighbour (rule 9).
-      if (!started) service.after?.(cx);
+      if (!started) await service.after?.(cx);
       const counts = await cx.all(config.map(w => runWorkload(cx, w.component, w.workload, w.process, w.config)));
       const sum = (of: 'wanted' | 'ready') => counts.reduce((total, count) => total + count[of], 0);
       cx.report({ replicas: sum('wanted'), readyReplicas: sum('ready') } as never);
@@ -240,6 +243,9 @@ export function serve<K extends AnyKind, I = undefined>(
   return { ...rowsIn(from), input, custom, config, schema, work, expose, pods, catalog, answering };
 }
 
+const placeOf = (link: DatabaseLink | undefined): unknown[] =>
+  link === undefined ? [] : [link.host, link.port, link.database, ...(link.incarnation ? [link.incarnation] : [])];
+
 const rowsIn = <O extends Managed>({ databases, bus, identity }: Source<O>) => ({ databases, bus, identity });
 
 function linkSections(
@@ -255,7 +261,7 @@ function linkSections(
 }
 
 /** A service that registers itself with MariaDB, RabbitMQ and Keystone. */
-export function openstackService<K extends AnyKind, I = undefined>(
+export function openstackService<K extends AnyKind, I = void>(
   kind: K,
   service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
 ): Plan<ObjectOf<K> & Managed> {
@@ -264,7 +270,7 @@ export function openstackService<K extends AnyKind, I = undefined>(
 }
 
 /** A service that is handed its links in Secrets. */
-export function linkedService<K extends AnyKind, I = undefined>(
+export function linkedService<K extends AnyKind, I = void>(
   kind: K,
   service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
   fields: SecretFields,

@@ -4,9 +4,10 @@ import type { DeepReadonly } from '../kube/object.ts';
 import { DaemonSet, Deployment, type Resource, StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
+import { wait } from '../runtime/plan/unmet.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { imageOf } from './images.ts';
-import { podLabels } from './names.ts';
+import { type Place, podLabels } from './names.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate } from './pod.ts';
 import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
 
@@ -32,8 +33,8 @@ export interface Workload<S> {
   readonly startup?: Probe;
   readonly readiness?: Probe;
   readonly liveness?: Probe;
-  readonly env?: readonly EnvVar[];
-  readonly volumes?: (place: { readonly name: string }) => readonly ProcessVolume[];
+  readonly env?: (place: Place) => readonly EnvVar[];
+  readonly volumes?: (place: Place) => readonly ProcessVolume[];
   readonly scratch?: readonly string[];
   readonly security?: Process['security'];
   readonly graceSeconds?: number;
@@ -41,6 +42,12 @@ export interface Workload<S> {
   readonly pod?: Partial<PodSpec>;
   /** Files that only these pods read, beside the service's config. */
   readonly files?: readonly ConfigFile[];
+  /** Reads its own files only: an edit of the service's config leaves its pods alone. */
+  readonly bare?: boolean;
+  /** DaemonSet: the label of the nodes it runs on, whatever its value. */
+  readonly nodes?: string;
+  /** DaemonSet: pods are replaced by people only, because guests or traffic depend on them. */
+  readonly byHand?: boolean;
 }
 
 /** An API under uwsgi. */
@@ -125,12 +132,20 @@ export function processOf<O extends Managed, S>(
     ...(workload.startup && { startup: workload.startup }),
     ...(workload.readiness && { readiness: workload.readiness }),
     ...(workload.liveness && { liveness: workload.liveness }),
-    ...(workload.env && { env: workload.env }),
+    ...(workload.env && { env: workload.env(cx) }),
     ...(workload.volumes && { volumes: workload.volumes(cx) }),
     ...(workload.scratch && { scratch: workload.scratch }),
     ...(workload.security && { security: workload.security }),
   };
 }
+
+const onNodes = (label: string): PodSpec['affinity'] => ({
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: label, operator: 'Exists' }] }],
+    },
+  },
+});
 
 /** Applies it, and waits until its pods run what it says. Gives the numbers of pods wanted and ready. */
 export async function runWorkload<O extends Managed, S>(
@@ -149,15 +164,23 @@ export async function runWorkload<O extends Managed, S>(
     spec: {
       ...(resource !== DaemonSet && { replicas }),
       ...(resource === StatefulSet && { serviceName: `${name}-members`, podManagementPolicy: 'Parallel' }),
+      ...(workload.byHand && { updateStrategy: { type: 'OnDelete' } }),
       revisionHistoryLimit: 3,
       selector: { matchLabels: labels },
       template: podTemplate(blockOf(cx, workload), process, config, labels, {
         ...(workload.graceSeconds !== undefined && { graceSeconds: workload.graceSeconds }),
-        ...(workload.pod && { pod: workload.pod }),
+        pod: { ...(workload.nodes && { affinity: onNodes(workload.nodes) }), ...workload.pod },
       }),
     },
   });
   const status = live.status as { readyReplicas?: number; numberReady?: number; desiredNumberScheduled?: number };
+  if (workload.nodes && status.desiredNumberScheduled === 0)
+    throw wait({
+      reason: 'NoNodes',
+      what: `${live.kind} ${name} finds no node with label ${workload.nodes}`,
+      who: 'User',
+      next: `label one: kubectl label node <name> ${workload.nodes}=`,
+    });
   return {
     wanted: resource === DaemonSet ? (status.desiredNumberScheduled ?? 0) : replicas,
     ready: status.readyReplicas ?? status.numberReady ?? 0,

@@ -26,7 +26,9 @@ function shortfall(live: Live): string | undefined {
           status.updatedReplicas ?? 0,
           live.kind === 'StatefulSet' ? (status.readyReplicas ?? 0) : (status.availableReplicas ?? 0),
         ];
-  if (updated < wanted) return `has ${updated} of ${wanted} replicas updated`;
+  // Nobody replaces the pods of such a set but people: an old template is no reason to wait.
+  const byHand = (live.spec as { updateStrategy?: { type?: string } } | undefined)?.updateStrategy?.type === 'OnDelete';
+  if (updated < wanted && !byHand) return `has ${updated} of ${wanted} replicas updated`;
   if (ready < wanted) return `has ${ready} of ${wanted} replicas ready`;
   // Old pods that still serve would answer with the old configuration.
   const total = live.kind === 'DaemonSet' ? wanted : (status.replicas ?? wanted);
