@@ -6,6 +6,12 @@ import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
 import { int, list } from '../schema/helpers.ts';
 
+/** There is nothing to retain or delete. */
+const withoutData = () => {
+  const { deletionPolicy: _, ...rest } = lifecycle();
+  return rest;
+};
+
 export const Memcached = kind({
   in: openstack,
   kind: 'Memcached',
@@ -19,7 +25,7 @@ export const Memcached = kind({
     maxConnections: int(16, 1_048_576, 'Connections at the same time.').default(8192),
     ...tls(),
     ...pods('memcached arguments, one per line,'),
-    ...lifecycle(),
+    ...withoutData(),
   }),
   status: () => ({
     servers: list(z.string().describe('host:port'), 'Addresses that services are given.', 32).optional(),

@@ -1,0 +1,43 @@
+import type { AnyKind } from '../../api/kind.ts';
+import { specLeaves } from '../../api/planned.ts';
+import type { AnyObject, DeepReadonly } from '../../src/kube/object.ts';
+
+/** Writes down which fields of spec the rows look at, by kind: `external.hostname`, `tolerations.0.key`. */
+export class Lens {
+  readonly #reads = new Map<string, Set<string>>();
+
+  readonly look = <T extends DeepReadonly<AnyObject>>(object: T): T => {
+    const reads = this.#reads.get(object.kind) ?? new Set<string>();
+    this.#reads.set(object.kind, reads);
+    // A copy: a proxy may not hand out anything but the field itself of a frozen object.
+    return { ...object, spec: watched(structuredClone(object.spec ?? {}) as object, '', reads) };
+  };
+
+  /** Leaves of the kind's schema that somebody read, or something below them. */
+  read(kind: AnyKind): ReadonlySet<string> {
+    const reads = [...(this.#reads.get(kind.kind) ?? [])];
+    return new Set(
+      specLeaves(kind).filter(leaf => {
+        const pattern = leaf
+          .replaceAll('.*', '\u0000')
+          .replaceAll('.', '\\.')
+          .replaceAll('[]', '\\.\\d+')
+          .replaceAll('\u0000', '\\.[^.]+');
+        const path = new RegExp(`^${pattern}(\\.|$)`);
+        return reads.some(read => path.test(read));
+      }),
+    );
+  }
+}
+
+function watched<T extends object>(value: T, prefix: string, reads: Set<string>): T {
+  return new Proxy(value, {
+    get(target, key) {
+      const field: unknown = Reflect.get(target, key);
+      if (typeof key === 'symbol' || (Array.isArray(target) && !/^\d+$/.test(key))) return field;
+      const path = prefix === '' ? key : `${prefix}.${key}`;
+      reads.add(path);
+      return typeof field === 'object' && field !== null ? watched(field, path, reads) : field;
+    },
+  });
+}

@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { AnyKind } from '../../api/kind.ts';
+import { KINDS } from '../../api/kinds.ts';
+import { CHILDREN, OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { Keystone } from '../../api/openstack/keystone.ts';
+import { MariaDB } from '../../api/openstack/mariadb.ts';
+import { Memcached } from '../../api/openstack/memcached.ts';
+import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import { PLANNED, plannedLeaves, specLeaves } from '../../api/planned.ts';
+import { childSpec, SECTION_NAMES } from '../../src/controlplane/sections.ts';
+import type { DeepReadonly } from '../../src/kube/object.ts';
+import { Secret } from '../../src/kube/resource.ts';
+import type { Plan } from '../../src/runtime/plan/row.ts';
+import { PLANS } from '../../src/services/list.ts';
+import { Cloud, NS } from './cloud.ts';
+import { Lens } from './lens.ts';
+import { ours, secret, slice } from './stories.ts';
+import { Toy, toy } from './toy/index.ts';
+
+/** Everything of the pod block, none of it left to its default. */
+const pods = {
+  resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'a', operator: 'Exists' }],
+  topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+  priorityClassName: 'system-cluster-critical',
+  image: 'example.org/one:1',
+  images: { other: 'example.org/two:1' },
+  extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
+  override: { service: { metadata: {} } },
+  defaultConfigOverwrite: { 'policy.yaml': '{}' },
+  customServiceConfigSecrets: ['more'],
+};
+const wholeCloud = {
+  tls: { enabled: true, issuerRef: { name: 'ca' }, secretName: 'a', publicSecretName: 'b', caBundleSecretName: 'c' },
+  credentialRotation: { schedule: '0 3 1 * *' },
+  networkPolicy: { enabled: true },
+  actions: [{ name: 'restart', id: '1', target: 'all' }],
+};
+const expose = { type: 'External', hostname: 'bus.example.org', port: 1, annotations: { a: 'b' } };
+
+/** Every optional branch of every kind of the slice: full and empty, own and external, made and deleted. */
+async function stories(look: Lens['look']): Promise<void> {
+  const cloud = await Cloud.start({ plans: [...PLANS, toy as Plan<never>], kinds: [Toy], operator: { lens: look } });
+  const restricted = { podProfile: 'restricted', deletionPolicy: 'Delete' };
+  cloud.apply(
+    secret('more', { 'more.conf': '[DEFAULT]\n' }),
+    secret('login', { user: 'root', password: 'a-password-of-mine', hostname: 'db.openstack.svc.cluster.local' }),
+    slice({ ...wholeCloud, tls: {}, publicDomain: 'example.org', customServiceConfig: '[DEFAULT]\ndebug = true\n' }),
+    ours('MariaDB', 'db', {
+      ...pods,
+      ...wholeCloud,
+      ...restricted,
+      secret: 'login',
+      customServiceConfig: '[mysqld]\n',
+    }),
+    ours('RabbitMQ', 'mq', { ...pods, ...wholeCloud, ...restricted, expose, customServiceConfig: 'a = b\n' }),
+    ours('Memcached', 'mc', { ...pods, ...wholeCloud, podProfile: 'restricted', customServiceConfig: '-I 2m\n' }),
+  );
+  for (const [kind, name] of [
+    [MariaDB, 'db'],
+    [RabbitMQ, 'mq'],
+    [Memcached, 'mc'],
+    [OpenStackControlPlane, 'slice'],
+  ] as const)
+    await cloud.ready(kind, name);
+
+  // A database and a bus that somebody else runs: here, those of the slice, by their addresses.
+  const host = (name: string) => `${name}.openstack.svc.cluster.local`;
+  const passwordIn = (name: string) => {
+    const { password = '' } = (cloud.get(Secret, name)?.data ?? {}) as { password?: string };
+    return Buffer.from(password, 'base64').toString();
+  };
+  for (const server of Object.values(cloud.backends.disks.sql)) server.databases.ks = { schemas: [] };
+  cloud.apply(
+    secret('root', { user: 'root', password: passwordIn('mariadb-root') }),
+    secret('bus', { user: 'admin', password: passwordIn('rabbitmq-admin') }),
+    ours('MariaDB', 'outside', { external: { hostname: host('mariadb'), adminSecret: 'root' } }),
+    ours('RabbitMQ', 'outside-bus', {
+      external: { hostname: host('rabbitmq'), managementURL: `http://${host('rabbitmq')}:15672`, adminSecret: 'bus' },
+    }),
+    {
+      apiVersion: 'toy.openstack.org/v1alpha1',
+      kind: 'Toy',
+      metadata: { name: 'toy' },
+      spec: { databaseInstance: 'outside', messageBusInstance: 'outside-bus' },
+    },
+    ours('Keystone', 'ks', {
+      ...pods,
+      ...wholeCloud,
+      ...restricted,
+      expose,
+      ingress: {
+        hostname: 'k.example.org',
+        path: '/',
+        className: 'x',
+        annotations: { a: 'b' },
+        gatewayRef: { name: 'g', sectionName: 's' },
+      },
+      publicURL: 'http://k.example.org',
+      housekeeping: { schedule: '0 0 * * *' },
+      customServiceConfig: '[DEFAULT]\ndebug = true\n',
+      memcachedServers: ['cache:11211'],
+      adminPasswordSecret: 'login',
+      databaseSecret: 'login',
+    }),
+  );
+  await cloud.ready(Toy, 'toy');
+  await cloud.ready(Keystone, 'ks');
+  await cloud.settle();
+  for (const [kind, name] of [
+    [Keystone, 'ks'],
+    [MariaDB, 'db'],
+    [RabbitMQ, 'mq'],
+    [Memcached, 'mc'],
+    [OpenStackControlPlane, 'slice'],
+  ] as const)
+    cloud.hands.remove(kind, NS, name);
+  await cloud.settle();
+}
+
+describe('every field of a spec is read by some plan, or planned with its issue (rule 26)', () => {
+  const lens = new Lens();
+  beforeAll(() => stories(lens.look), 120_000);
+
+  const sections = Object.keys(CHILDREN);
+  /** A section is passed on as it is, and the kind that gets it answers for its fields; `enabled` is the cloud's own. */
+  const passedOn = (kind: AnyKind, leaf: string): boolean =>
+    kind === (OpenStackControlPlane as AnyKind) &&
+    sections.some(s => leaf.startsWith(`${s}.`)) &&
+    !/^\w+\.enabled$/.test(leaf);
+
+  for (const kind of [MariaDB, RabbitMQ, Memcached, Keystone, OpenStackControlPlane] as readonly AnyKind[]) {
+    const leaves = specLeaves(kind).filter(leaf => !passedOn(kind, leaf));
+
+    it(`${kind.kind}: nothing that nobody reads ships unannounced`, () => {
+      const read = lens.read(kind);
+      expect(leaves.filter(leaf => !read.has(leaf) && !plannedLeaves(kind).has(leaf))).toEqual([]);
+    });
+
+    it(`${kind.kind}: nothing that is read is still called planned`, () => {
+      const read = lens.read(kind);
+      expect(leaves.filter(leaf => read.has(leaf) && plannedLeaves(kind).has(leaf))).toEqual([]);
+    });
+  }
+
+  it('sections of the control plane are passed on whole', () => {
+    for (const section of SECTION_NAMES) {
+      const written = { enabled: true, anything: { at: ['all'] } };
+      const spec = { [section]: written } as unknown as DeepReadonly<Parameters<typeof childSpec>[0]>;
+      expect(childSpec(spec, section)).toEqual({ anything: { at: ['all'] } });
+    }
+  });
+
+  it('every planned line names a field that exists and an issue or a reason', () => {
+    for (const [name, plans] of Object.entries(PLANNED)) {
+      const kind = KINDS.find(k => k.kind === name);
+      expect(kind, name).toBeDefined();
+      for (const { fields, waitsFor } of plans) {
+        expect(waitsFor).toMatch(/issue \d+|no issue yet/);
+        if (fields !== 'all')
+          for (const field of fields)
+            expect(
+              specLeaves(kind!).some(
+                leaf => leaf === field || leaf.startsWith(`${field}.`) || leaf.startsWith(`${field}[`),
+              ),
+              `${name} ${field}`,
+            ).toBe(true);
+      }
+    }
+  });
+});
