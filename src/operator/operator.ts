@@ -126,24 +126,22 @@ export function createOperator(options: OperatorOptions): Operator {
     manager.add('leader', controller);
   }
 
-  const wake = (resource: Resource, object: DeepReadonly<AnyObject>): void => {
-    for (const owner of tracker.concerned(resource, object.metadata)) {
+  /** Each owner once: an idle worker takes the first call at once, and a second one would make it run twice. */
+  const wake = (resource: Resource, ...states: DeepReadonly<AnyObject>[]): void => {
+    for (const owner of new Set(states.flatMap(object => [...tracker.concerned(resource, object.metadata)]))) {
       const cut = owner.indexOf(' ');
       controllers.get(owner.slice(0, cut))?.enqueue(owner.slice(cut + 1));
     }
   };
   for (const informer of [...informers, secrets]) {
     // A Secret of ours is in both informers; one of them is enough to wake its readers.
-    const skip = (object: DeepReadonly<AnyObject>) =>
-      informer === secrets && object.metadata.labels?.[MANAGED_LABEL] === 'true';
-    const tell = (object: DeepReadonly<AnyObject>) => skip(object) || wake(informer.resource, object);
+    const counts = (object: DeepReadonly<AnyObject>) =>
+      informer !== secrets || object.metadata.labels?.[MANAGED_LABEL] !== 'true';
+    const tell = (...states: DeepReadonly<AnyObject>[]) => wake(informer.resource, ...states.filter(counts));
     informer.onChange({
-      added: tell,
-      deleted: tell,
-      updated: (before, after) => {
-        tell(before);
-        tell(after);
-      },
+      added: object => tell(object),
+      deleted: object => tell(object),
+      updated: (before, after) => tell(before, after),
     });
   }
   return { manager, election, informers: [...informers, secrets] };

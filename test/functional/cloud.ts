@@ -2,6 +2,7 @@ import type { AnyKind } from '../../api/kind.ts';
 import { type BackendOptions, type Backends, createBackends } from '../../src/embedded/backends/backends.ts';
 import { conditionsOf, type Hands, hands, install } from '../../src/embedded/cluster.ts';
 import { type Pretenders, pretend } from '../../src/embedded/pretend/pretend.ts';
+import type { Programs } from '../../src/embedded/pretend/program.ts';
 import { type Process, Sim } from '../../src/embedded/sim/sim.ts';
 import type { SimTransport, TransportOptions } from '../../src/embedded/sim/transport.ts';
 import { createStore, restoreStore, type Snapshot, type Store } from '../../src/embedded/store/store.ts';
@@ -22,6 +23,8 @@ export interface CloudOptions {
   readonly faults?: TransportOptions;
   /** Asked before each call of a backend; what it throws is what the row gets. */
   readonly backendFaults?: BackendOptions['intercept'];
+  /** What containers do, asked before the table of the backends: Jobs that fail, servers that never get ready. */
+  readonly programs?: Programs;
   /** Stands between all clients and the store: an oracle that looks at every request. */
   readonly wrap?: (store: Store) => Store;
   /** What an earlier run left. Take another seed than it had: the same one would give the same uids and passwords again. */
@@ -83,7 +86,7 @@ export class Cloud {
       transport: process.transport(cloud.store),
       clock: process.clock,
       random: process.random,
-      programs: cloud.backends.programs,
+      programs: run => options.programs?.(run) ?? cloud.backends.programs(run),
     });
     await cloud.drive(cloud.#pretenders.start());
     cloud.startOperator();

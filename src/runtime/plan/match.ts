@@ -20,7 +20,8 @@ export function applied(body: DeepReadonly<AnyObject>, live: DeepReadonly<AnyObj
 
 function sameFields(body: unknown, live: unknown, fields: Fields): boolean {
   const keys = Object.keys(fields).filter(key => key !== '.');
-  if (keys.length === 0) return sameJson(body, live);
+  // The server drops empty maps and lists of built-in types: there is nothing that could be put back.
+  if (keys.length === 0) return sameJson(body, live) || (isEmpty(body) && live === undefined);
   if (keys[0]?.startsWith('f:')) return sameMap(body, live, fields, keys);
   if (!Array.isArray(body) || !Array.isArray(live) || body.length !== keys.length) return false;
   return keys[0]?.startsWith('k:') ? sameListMap(body, live, fields, keys) : sameSet(body, live, keys);
@@ -28,7 +29,9 @@ function sameFields(body: unknown, live: unknown, fields: Fields): boolean {
 
 function sameMap(body: unknown, live: unknown, fields: Fields, keys: string[]): boolean {
   if (!isRecord(body) || !isRecord(live)) return false;
-  const present = Object.keys(body).filter(key => body[key] !== undefined);
+  const present = Object.keys(body).filter(
+    key => body[key] !== undefined && !(isEmpty(body[key]) && live[key] === undefined && !keys.includes(`f:${key}`)),
+  );
   return (
     present.length === keys.length &&
     keys.every(key => {
@@ -60,6 +63,9 @@ function sameSet(body: unknown[], live: unknown[], keys: string[]): boolean {
 
 const matchesKey = (item: Record<string, unknown>, key: Record<string, unknown>, defaulted: boolean): boolean =>
   Object.entries(key).every(([field, value]) => (item[field] === undefined ? defaulted : sameJson(item[field], value)));
+
+const isEmpty = (value: unknown): boolean =>
+  value !== null && typeof value === 'object' && Object.keys(value).length === 0;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);

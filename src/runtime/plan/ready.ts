@@ -105,7 +105,7 @@ export function podTrouble(pod: Live): Cause | undefined {
 
 /** A container's last words. `FallbackToLogsOnError` makes them the end of its log (rule 11). */
 export function endOf(ended: DeepReadonly<Terminated>): string {
-  const said = ended.message?.trim().split('\n').slice(-3).join(' | ').slice(-300);
+  const said = tail(ended.message?.trim().split('\n').slice(-3).join(' | ') ?? '');
   return `ended with ${ended.exitCode}${ended.reason && ended.reason !== 'Error' ? ` (${ended.reason})` : ''}${said ? `: ${said}` : ''}`;
 }
 
@@ -114,6 +114,9 @@ export function jobStuck(pods: readonly Live[]): Cause | undefined {
   const pending = pods.every(pod => (pod.status as { phase?: string } | undefined)?.phase === 'Pending');
   return pending ? pods.map(podTrouble).find(trouble => trouble !== undefined) : undefined;
 }
+
+/** At most 300 characters, in whole words: masking happens later, and half a password would not be known for one. */
+const tail = (text: string): string => (text.length <= 300 ? text : text.slice(-300).replace(/^\S*\s?/, ''));
 
 /** The last words of a failed Job's pods. */
 export function jobFailure(pods: readonly Live[]): string | undefined {
