@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
+import { conditionsPage } from '../insight/reasons.ts';
 import { PLANS } from '../services/list.ts';
 import { manager, rbac } from './manifests.ts';
 
@@ -13,6 +14,15 @@ const kustomization = (resources: readonly string[]): object => ({
   resources,
 });
 
+/** Condition type to kinds, from the rows themselves. */
+function conditionTypes(): Map<string, string[]> {
+  const types = new Map<string, string[]>();
+  for (const { kind, rows } of PLANS)
+    for (const type of ['Ready', ...rows.map(row => row.type), 'Paused'])
+      types.set(type, [...(types.get(type) ?? []), kind.kind]);
+  return types;
+}
+
 export const OPERATOR_IMAGE = `openstack-operator:${packageJson.version}`;
 
 /** What `make deploy` sends beside the CRDs: rights derived from the plans, and the process itself. */
@@ -22,4 +32,5 @@ export const operatorFiles = (): { path: string; text: string }[] => [
   { path: 'config/manager/manager.yaml', text: yaml(manager(OPERATOR_IMAGE)) },
   { path: 'config/manager/kustomization.yaml', text: yaml([kustomization(['manager.yaml'])]) },
   { path: 'config/default/kustomization.yaml', text: yaml([kustomization(['../crd', '../rbac', '../manager'])]) },
+  { path: 'docs/reference/conditions.md', text: conditionsPage(conditionTypes()) },
 ];

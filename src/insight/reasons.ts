@@ -1,0 +1,221 @@
+/** Who acts next; `-` where nobody has to. `why` and the reference page both read this table. */
+export type Actor = 'User' | 'Operator' | 'Cluster' | '-';
+
+export interface ReasonEntry {
+  /** What is the case. */
+  readonly meaning: string;
+  readonly who: Actor;
+  /** What mends it. */
+  readonly cure: string;
+}
+
+const entry = (who: Actor, meaning: string, cure: string): ReasonEntry => ({ who, meaning, cure });
+
+/** Every reason that a condition of ours can carry. A test compares it with the code, in both directions. */
+export const REASONS = {
+  // All is well, or on its way.
+  DeploymentReady: entry('-', 'Everything that was asked for is there and answers.', 'Nothing.'),
+  Succeeded: entry('-', 'This part is done.', 'Nothing.'),
+  Reconciling: entry(
+    'Operator',
+    'Work is under way, or waits for something that comes by itself.',
+    'Wait; the message names what is awaited.',
+  ),
+  Blocked: entry(
+    'Operator',
+    'This part waits for another part of the same object.',
+    'Look at the condition that the message names.',
+  ),
+  Progressing: entry(
+    'Cluster',
+    'A workload has fewer ready or updated pods than it should.',
+    'Wait; if it stays, look at its pods.',
+  ),
+  JobRunning: entry('Cluster', 'A Job of this object runs.', 'Wait.'),
+  VolumePending: entry(
+    'Cluster',
+    'A pod waits for its volume.',
+    'Wait; if it stays, check the StorageClass and its provisioner.',
+  ),
+  Terminating: entry(
+    'Cluster',
+    'Something in the way is being deleted.',
+    'Wait; if it stays, look at the finalizers of the object that the message names.',
+  ),
+  InTurn: entry(
+    'Operator',
+    'With rollout strict this child starts after another one.',
+    'Look at the child that the message names.',
+  ),
+  CellsNotMapped: entry(
+    'Operator',
+    'No cell is known to the database yet, and this process would fail without one.',
+    'Wait until cell0 is mapped.',
+  ),
+  NotReady: entry(
+    'Operator',
+    'An object that this one stands on is not Ready yet.',
+    'Look at the object that the message names.',
+  ),
+  Annotated: entry(
+    'User',
+    'The annotation openstack.k8s.io/paused is set: nothing below the object is written.',
+    'Remove the annotation.',
+  ),
+  Deleting: entry('Operator', 'The object is being deleted, and takes back what it made elsewhere.', 'Wait.'),
+
+  // A name that leads nowhere.
+  NotFound: entry(
+    'User',
+    'An object that the spec names does not exist.',
+    'Create it, or name another one in the field.',
+  ),
+  SecretNotFound: entry(
+    'User',
+    'A Secret that the spec names does not exist.',
+    'Create it with the keys that the message names.',
+  ),
+  SecretIncomplete: entry('User', 'A Secret lacks a key.', 'Add the key.'),
+  StorageClassNotFound: entry(
+    'User',
+    'The StorageClass does not exist.',
+    'Create it, or create the object again with another one.',
+  ),
+  NoNodes: entry('User', 'No node carries the label that these pods ask for.', 'Label a node.'),
+  NoAddress: entry(
+    'Cluster',
+    'A Service has no address yet that hosts outside the cluster could use.',
+    'Wait; if it stays, check the load balancer of the cluster.',
+  ),
+
+  // A spec that passes the schema and can't work.
+  FieldMissing: entry('User', 'A field is needed here and not set.', 'Set the field that the message names.'),
+  InvalidConfig: entry(
+    'User',
+    'Config text can not be read; the message gives line and column. Pods run on with the last valid text.',
+    'Correct the text.',
+  ),
+  InvalidSchedule: entry('User', 'A schedule is not five fields of cron.', 'Correct the field.'),
+  FileNotAllowed: entry(
+    'User',
+    'defaultConfigOverwrite names a file that the service does not read.',
+    'Use one of the names in the message.',
+  ),
+  NotSupported: entry(
+    'User',
+    'This version can not do what a field asks for.',
+    'Set the value that the message names.',
+  ),
+  NotImplemented: entry(
+    'User',
+    'This version has no controller for the kind.',
+    'Disable it, or wait for a version that has one.',
+  ),
+  VolumeNotShared: entry(
+    'User',
+    'Several pods would need one volume that only one node can mount.',
+    'Set replicas to 1, or give the data a ReadWriteMany claim.',
+  ),
+  AnotherControlPlane: entry(
+    'User',
+    'The namespace has an older control plane.',
+    'Delete one of the two, or use another namespace.',
+  ),
+  AlreadyExists: entry(
+    'User',
+    'An object of that name exists and is not ours.',
+    'Delete it, or hand it over with annotation openstack.k8s.io/adopt=true.',
+  ),
+  NameTaken: entry('User', 'An object of that name belongs to another owner.', 'Rename one of the two owners.'),
+  Rejected: entry('User', 'The API server refuses an object as invalid.', 'Correct the field that the message names.'),
+  Forbidden: entry('User', 'The API server forbids it: RBAC, a quota or a policy.', 'Grant it, or raise the quota.'),
+
+  // Pods and Jobs.
+  Unschedulable: entry(
+    'User',
+    'No node fits a pod.',
+    'Add or label a node, or change nodeSelector, resources or storage.',
+  ),
+  ImagePullFailed: entry('User', "An image can't be pulled.", 'Correct its name, or make it available to the nodes.'),
+  CrashLoop: entry('User', 'A container ends again and again; the message has its last words.', 'Mend the cause.'),
+  PodConfig: entry('Operator', 'A pod names a Secret or ConfigMap that is missing.', 'Wait; the operator makes it.'),
+  JobFailed: entry(
+    'User',
+    'A Job gave up; the message has its last words. It is not tried again by itself.',
+    'Mend the cause, then annotate the object with openstack.k8s.io/retry=<anything new>.',
+  ),
+
+  // Backends.
+  AccessDenied: entry(
+    'User',
+    'MariaDB, RabbitMQ or Keystone refuses our user: its password differs from the Secret.',
+    'Restore one of the two. For Keystone the annotation openstack.k8s.io/retry=<anything new> resets it.',
+  ),
+  Unreachable: entry(
+    'Operator',
+    'A backend does not answer. It is tried again after two minutes at the latest.',
+    'Check its pods and its Service, or the external server.',
+  ),
+  BackendError: entry(
+    'Operator',
+    'A backend answers that it will not. It is tried again after two minutes at the latest.',
+    'Read the message; the backend may have trouble of its own.',
+  ),
+  DatabaseLost: entry(
+    'Operator',
+    'A database is gone although its schema was made. It is made anew, empty.',
+    'Restore a backup, if the data mattered.',
+  ),
+
+  // Neither.
+  Conflict: entry('Operator', 'Somebody else wrote at the same time.', 'Nothing; it is tried again.'),
+  Error: entry(
+    'Operator',
+    'An error without a class of its own. It is tried again.',
+    'Read the message; if it stays, it is worth a report.',
+  ),
+  DeletionBlocked: entry(
+    'User',
+    'For ten minutes something could not be taken back.',
+    'Mend it, or give it up with annotation openstack.k8s.io/skip-undo=<condition>.',
+  ),
+} as const satisfies Readonly<Record<string, ReasonEntry>>;
+
+/** Reasons of events that are not the reason of a condition. */
+export const EVENTS: Readonly<Record<string, string>> = {
+  Paused: 'Normal: somebody set the annotation openstack.k8s.io/paused.',
+};
+
+const line = (...cells: string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+
+/** The reference page. `types`: condition type to the kinds that have it. */
+export function conditionsPage(types: ReadonlyMap<string, readonly string[]>): string {
+  const reasons = Object.entries<ReasonEntry>(REASONS).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `<!-- Generated by \`make manifests\` from src/insight/reasons.ts and the plans. Do not edit. -->
+# Conditions and events
+
+Every condition has the fields of \`metav1.Condition\`. \`reason\` is one of the words below, for machines; \`message\` says
+what is the case, about which object, and ends with who must act: \`User\`, \`Operator\` or \`Cluster\`.
+\`Ready\` sums up the others: its reason and message are those of the worst, and \`Reconciling\` while all that is open
+comes by itself. An object that stands on another one carries the reason of that other one when a person must act.
+
+## Reasons
+
+${line('Reason', 'Meaning', 'Who acts', 'Cure')}${line('---', '---', '---', '---')}${reasons
+  .map(([reason, { meaning, who, cure }]) => line(`\`${reason}\``, meaning, who, cure))
+  .join('')}
+## Events
+
+An event is written when \`Ready\` changes its status or reason, with that reason: \`Normal\` for \`DeploymentReady\` and
+\`Deleting\`, \`Warning\` for the others; none for \`Reconciling\`. Besides:
+
+${Object.entries(EVENTS)
+  .map(([reason, meaning]) => `- \`${reason}\`: ${meaning}\n`)
+  .join('')}
+## Condition types
+
+${line('Type', 'Kinds')}${line('---', '---')}${[...types]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([type, kinds]) => line(`\`${type}\``, kinds.length > 8 ? `${kinds.length} kinds` : kinds.join(', ')))
+  .join('')}`;
+}
