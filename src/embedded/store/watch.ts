@@ -76,7 +76,7 @@ export function watch(server: Server, call: Call, sink: (event: WatchEvent) => v
   if (bookmarks) {
     const tick = () => {
       bookmark();
-      stops[1] = clock.timer(server.bookmarkEvery, tick, { daemon: true, label: `${label} bookmark` });
+      if (open) stops[1] = clock.timer(server.bookmarkEvery, tick, { daemon: true, label: `${label} bookmark` });
     };
     stops[1] = clock.timer(server.bookmarkEvery, tick, { daemon: true, label: `${label} bookmark` });
   }
