@@ -10,6 +10,8 @@ export interface RealCloudOptions {
   readonly clock: Clock;
   /** How to reach an address of the cluster; straight unless given. */
   readonly dial?: Dial;
+  /** Milliseconds for one exchange; longer than the operator's own only where a slow machine is no fault (tests). */
+  readonly deadline?: number;
 }
 
 export interface RealCloud extends Cloud {
@@ -17,11 +19,11 @@ export interface RealCloud extends Cloud {
   close(): Promise<void>;
 }
 
-export function realCloud({ clock, dial = direct }: RealCloudOptions): RealCloud {
-  const { http, close } = createHttp(dial);
+export function realCloud({ clock, dial = direct, deadline }: RealCloudOptions): RealCloud {
+  const { http, close } = createHttp(dial, deadline);
   const tokens: Tokens = new Map();
   return {
-    sql: at => realSql(at, dial),
+    sql: at => realSql(at, dial, deadline),
     bus: at => realBus(at, http),
     identity: at => realIdentity(at, http, clock, tokens),
     close,

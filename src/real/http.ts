@@ -20,12 +20,12 @@ export type Http = (
 const NOBODY_BEHIND = new Set([502, 503, 504]);
 
 /** JSON over HTTP with one deadline for the whole exchange; throws CloudError `unreachable` when there was no answer. */
-export function createHttp(dial: Dial): { http: Http; close(): Promise<void> } {
+export function createHttp(dial: Dial, deadline = DEADLINE): { http: Http; close(): Promise<void> } {
   const agents = new Map<string, Agent>();
   const agentFor = (ca: string | undefined): Agent => {
     const old = agents.get(ca ?? '');
     if (old) return old;
-    const connect = buildConnector({ timeout: DEADLINE, ...(ca !== undefined && { ca }) });
+    const connect = buildConnector({ timeout: deadline, ...(ca !== undefined && { ca }) });
     const agent = new Agent({
       // Few calls, minutes apart: keep nothing open that a restarted server would answer with a reset.
       keepAliveTimeout: 1_000,
@@ -61,7 +61,7 @@ export function createHttp(dial: Dial): { http: Http; close(): Promise<void> } {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(DEADLINE),
+      signal: AbortSignal.timeout(deadline),
     };
     try {
       const answer = await agentFor(ca).request(options);

@@ -29,7 +29,7 @@ interface Account extends RowDataPacket {
   authentication_string: string;
 }
 
-export function realSql(at: SqlAddress, dial: Dial): Sql {
+export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
   const where = `${at.host}:${at.port}`;
   const names = (...all: string[]) => {
     const odd = all.find(name => !NAME.test(name));
@@ -47,12 +47,12 @@ export function realSql(at: SqlAddress, dial: Dial): Sql {
         port: to.port,
         user: at.user,
         password: at.password,
-        connectTimeout: DEADLINE,
+        connectTimeout: deadline,
         ...(at.ca !== undefined && { ssl: { ca: at.ca, servername: at.host } as object }),
       });
       const open = connection;
       const result = await work(async (sql, values = []) => {
-        const [rows] = await open.query({ sql, values: [...values], timeout: DEADLINE });
+        const [rows] = await open.query({ sql, values: [...values], timeout: deadline });
         return rows as RowDataPacket[];
       });
       // A goodbye: without it the server's log fills with aborted connections.

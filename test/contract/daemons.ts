@@ -43,6 +43,8 @@ export function freePort(): Promise<number> {
   });
 }
 
+type Started = ReturnType<typeof start>;
+
 function start(command: string, args: readonly string[], log: string, env: NodeJS.ProcessEnv = {}) {
   const out = openSync(log, 'a');
   const child = spawn(command, args, { stdio: ['ignore', out, out], env: { ...process.env, ...env } });
@@ -61,14 +63,16 @@ function start(command: string, args: readonly string[], log: string, env: NodeJ
   };
 }
 
-async function until(what: string, log: string, exited: () => boolean, ready: () => Promise<unknown>): Promise<void> {
+/** Waits for the first good answer; stops what did not get so far. */
+async function until(what: string, log: string, server: Started, ready: () => Promise<unknown>): Promise<void> {
   const end = Date.now() + 120_000;
   for (;;) {
     try {
       await ready();
       return;
     } catch (error) {
-      if (exited() || Date.now() > end) {
+      if (server.exited() || Date.now() > end) {
+        await server.stop();
         const text = readFileSync(log, 'utf8').split('\n').slice(-30).join('\n');
         throw new Error(`${what} did not start: ${String(error)}\n${text}`);
       }
@@ -109,7 +113,7 @@ export async function startMariaDb(ready: (port: number, password: string) => Pr
     ],
     log,
   );
-  await until('MariaDB', log, server.exited, () => ready(port, rootPassword));
+  await until('MariaDB', log, server, () => ready(port, rootPassword));
   return {
     port,
     rootPassword,
@@ -165,7 +169,7 @@ export async function startRabbit(
   // Erlang would start the port mapper in the background and leave it behind.
   const epmd = start(programs.epmd, ['-port', String(epmdPort), '-address', '127.0.0.1'], join(dir, 'epmd.log'));
   const server = start(programs.rabbitServer, [], log, env);
-  await until('RabbitMQ', log, server.exited, () => ready(management, user, password));
+  await until('RabbitMQ', log, server, () => ready(management, user, password));
   return {
     port: management,
     user,
@@ -216,8 +220,8 @@ export async function startKeystone(
     // Without it bootstrap looks for the default folder, and fails.
     `[fernet_receipts]\nkey_repository = ${fernet}`,
     `[credential]\nkey_repository = ${credential}`,
-    // A cache in each process would hide changes made through another one.
-    '[cache]\nenabled = false',
+    // In memory, so there must be one process: a second one would not see what the first one changed.
+    '[cache]\nenabled = true\nbackend = dogpile.cache.memory',
   ];
   writeFileSync(conf, `${text.join('\n')}\n`, { mode: 0o600 });
   const manage = (args: string[], env: NodeJS.ProcessEnv = {}) =>
@@ -231,14 +235,14 @@ export async function startKeystone(
   const server = start(
     join(venv, 'bin', 'uwsgi'),
     [
-      ...['--http-socket', `127.0.0.1:${port}`, '--master', '--processes', '2', '--lazy-apps', '--need-app'],
+      ...['--http-socket', `127.0.0.1:${port}`, '--master', '--processes', '1', '--lazy-apps', '--need-app'],
       ...['--die-on-term', '--buffer-size', '65535', '--virtualenv', venv, '--enable-threads'],
       ...['--module', 'keystone.wsgi.api:application', '--add-header', 'Connection: close'],
     ],
     log,
     { OS_KEYSTONE_CONFIG_FILES: conf },
   );
-  await until('Keystone', log, server.exited, () => ready(port, password));
+  await until('Keystone', log, server, () => ready(port, password));
   return {
     port,
     password,
