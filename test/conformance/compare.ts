@@ -14,8 +14,12 @@ export function normaliseResponse(response: Response): unknown {
   };
 }
 
+/** When an ordinary bookmark comes is the server's affair; the one that ends the initial events is not. */
+const isOrdinary = (e: WatchEvent) =>
+  e.type === 'BOOKMARK' && !JSON.stringify(e.object).includes('k8s.io/initial-events-end');
+
 export const normaliseEvents = (events: readonly WatchEvent[]): unknown =>
-  events.map(e => ({ type: e.type, object: normalise(e.object, []) }));
+  events.filter(e => !isOrdinary(e)).map(e => ({ type: e.type, object: normalise(e.object, []) }));
 
 /** The five letters that the server added to a generateName, wherever they stand. */
 function withoutGenerated(body: unknown): unknown {

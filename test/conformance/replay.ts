@@ -34,9 +34,17 @@ export function replay(journal: Journal): Replay {
   return { requests: journal.exchanges.length, shapes: shapes.size, alike: shapes.size - differing.length, differing };
 }
 
-/** A real server that has just learned of a CRD asks to come back in a second; the Store needs no second. */
-const isStarting = (response: Response) =>
-  response.status === 429 && JSON.stringify(response.body).includes('storage is (re)initializing');
+/**
+ * A real server that has just learned of a CRD asks to come back in a second, and shows the CRD as not yet established;
+ * the Store needs no second.
+ */
+function isStarting({ status, body }: Response): boolean {
+  const text = JSON.stringify(body) ?? '';
+  return (
+    (status === 429 && text.includes('storage is (re)initializing')) ||
+    (/"kind":"CustomResourceDefinition(List)?"/.test(text) && text.includes('"reason":"Installing"'))
+  );
+}
 
 function compareAnswer(store: Store, names: Translation, exchange: Exchange): string[] {
   const current = currentOf(store, names, exchange);
@@ -192,7 +200,7 @@ function inOrder(exchanges: readonly Exchange[]): Exchange[] {
       const body = exchange.response.body as { metadata?: { resourceVersion?: string } } | undefined;
       const version =
         exchange.response.status < 300 && !exchange.watch ? Number(body?.metadata?.resourceVersion ?? 0) : 0;
-      const key = version > 0 ? version : seen;
+      const key = version > 0 ? version : (conflicting(exchange, exchanges) ?? seen);
       const write = exchange.request.method !== 'GET';
       if (write) seen = Math.max(seen, version);
       // The first write that shows a version made it; a later one changed nothing, or removed the object.
@@ -202,6 +210,20 @@ function inOrder(exchanges: readonly Exchange[]): Exchange[] {
     })
     .sort((a, b) => a.key - b.key || a.rank - b.rank || a.arrived - b.arrived)
     .map(e => e.exchange);
+}
+
+const objectPath = (path: string) => path.replace(/\/(status|scale|finalize|binding)$/, '');
+
+/** A conflict happened after the write that overtook it, whichever answer came first. */
+function conflicting({ request, response }: Exchange, all: readonly Exchange[]): number | undefined {
+  const asked = Number((request.body as Partial<AnyObject> | undefined)?.metadata?.resourceVersion ?? 0);
+  if (response.status !== 409 || asked === 0) return undefined;
+  const path = objectPath(request.path);
+  const later = all
+    .filter(e => e.request.method !== 'GET' && e.response.status < 300 && objectPath(e.request.path) === path)
+    .map(e => Number((e.response.body as Partial<AnyObject> | undefined)?.metadata?.resourceVersion ?? 0))
+    .filter(version => version > asked);
+  return later.length > 0 ? Math.min(...later) : undefined;
 }
 
 function shapeOf({ request, response, watch }: Exchange): string {
