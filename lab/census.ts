@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { cgroupRoots } from './cluster/host.ts';
-import { CGROUP } from './cluster/layout.ts';
+import { CGROUP, NETNS } from './cluster/layout.ts';
 import { labNamespaces } from './cluster/network.ts';
 import { cache, paths } from './paths.ts';
 import { must } from './shell.ts';
@@ -17,19 +17,19 @@ export interface Census {
 }
 
 /**
- * Daemons name the run folder in their arguments, hosts are held by `pause`, and everything in a pod is in a cgroup of
- * the lab. Programs of the same cache that others run (`make conformance`, a build of images) are not the lab's.
+ * Daemons name the run folder in their arguments, the process that holds a host has it in its environment, and
+ * everything in a pod is in a cgroup of the lab. Programs of the same cache that others run (`make conformance`, a build
+ * of images, another lab) are not this lab's.
  */
 function labProcesses(): string[] {
   const found: string[] = [];
+  const group = new RegExp(`:/${CGROUP}(/|$)`, 'm');
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     try {
       const program = readlinkSync(`/proc/${pid}/exe`);
-      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      const ours =
-        program.startsWith(`${cache}/`) &&
-        (words.includes(`${paths.run}/`) || program.startsWith(`${paths.images}/pause-`));
-      if (ours || readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(`:/${CGROUP}`)) found.push(`${pid} ${program}`);
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');
+      const ours = program.startsWith(`${cache}/`) && words.includes(`${paths.run}/`);
+      if (ours || group.test(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))) found.push(`${pid} ${program}`);
     } catch {
       // It ended while we looked.
     }
@@ -42,7 +42,7 @@ function labMounts(): string[] {
     .split('\n')
     .map(line => line.split(' ')[1] ?? '');
   return mounts.filter(
-    at => at.startsWith(`${paths.run}/`) || at.startsWith('/run/netns/oslab') || at.startsWith('/run/containerd'),
+    at => at.startsWith(`${paths.run}/`) || at === `/run/netns/${NETNS}` || at.startsWith(`/run/netns/${NETNS}-`),
   );
 }
 

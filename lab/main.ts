@@ -34,11 +34,12 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
   smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
+  selftest              tests of the lab itself, in a second lab: 5 minutes
   tools [GROUP...]      build programs: ${allGroups.join(', ')}
   lock RELEASE          resolve the Python packages of a release anew
   census                what of the lab is on this machine, as JSON
 
-Settings: LAB_NODES (1), LAB_RELEASES (${releases[0]}, the operator's default; all: ${releases.join(',')}), OPENSTACK_OPERATOR_CACHE (${cache})
+Settings: LAB_NAME (oslab), LAB_NODES (1), LAB_RELEASES (${releases[0]}, the operator's default; all: ${releases.join(',')}), OPENSTACK_OPERATOR_CACHE (${cache})
 `;
 
 function wantedReleases(text = process.env.LAB_RELEASES ?? releases[0]): Release[] {
@@ -158,6 +159,8 @@ async function main(command: string | undefined, args: string[]): Promise<number
       for (const each of wantedReleases(args.find(word => !word.startsWith('-'))))
         await smoke(each, args.includes('--keep'));
       return 0;
+    case 'selftest':
+      return (await import('./selftest.ts')).selftest();
     case 'deploy':
       await deployOperator(nodesOf(nodeCount()));
       return 0;

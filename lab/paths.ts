@@ -7,6 +7,11 @@ export const cache = process.env.OPENSTACK_OPERATOR_CACHE ?? join(homedir(), '.c
 
 export const repo = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** Several labs can run side by side, each in its own namespaces; tests of the lab itself use another name. */
+export const labName = process.env.LAB_NAME ?? 'oslab';
+if (!/^[a-z][a-z0-9]{1,9}$/.test(labName))
+  throw new Error(`LAB_NAME must be 2 to 10 letters and digits, not ${labName}`);
+
 export const paths = {
   bin: join(cache, 'bin'),
   goBuild: join(cache, 'go-build'),
@@ -14,7 +19,7 @@ export const paths = {
   uv: join(cache, 'uv'),
   history: join(cache, 'history.json'),
   /** The running cluster: kept short, because unix sockets below it may have 107 bytes at most. */
-  run: join(cache, 'lab'),
+  run: join(cache, labName === 'oslab' ? 'lab' : labName),
 } as const;
 
 export const runPaths = {
@@ -24,8 +29,7 @@ export const runPaths = {
   pid: join(paths.run, 'pid'),
   etcd: join(paths.run, 'etcd'),
   volumes: join(paths.run, 'volumes'),
-  lock: join(cache, 'lab.lock'),
-  before: join(cache, 'lab-before.json'),
+  lock: join(cache, `${labName}.lock`),
   node: (name: string): string => join(paths.run, name),
 } as const;
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { startedAt } from '../lockfile.ts';
-import { paths, runPaths } from '../paths.ts';
+import { runPaths } from '../paths.ts';
 import { daemon, must, sleep, until } from '../shell.ts';
 import { CGROUP, DNS_IP } from './layout.ts';
 
@@ -244,5 +244,3 @@ export async function removeCgroups(): Promise<void> {
     });
   }
 }
-
-export const stateFolder = paths.run;

@@ -1,10 +1,12 @@
+import { labName } from '../paths.ts';
+
 /**
  * Addresses and names inside the lab. All of it lives in network namespaces without an uplink, so the ranges
  * can't meet anything outside.
  */
-export const NETNS = 'oslab';
+export const NETNS = labName;
 export const BRIDGE = 'br-lab';
-export const CGROUP = 'oslab';
+export const CGROUP = labName;
 export const SERVICE_CIDR = '10.96.0.0/16';
 export const API_SERVICE_IP = '10.96.0.1';
 export const DNS_IP = '10.96.0.10';
