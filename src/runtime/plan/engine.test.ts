@@ -517,6 +517,25 @@ describe('deletion', () => {
     expect(cloud.get(Memcached, 'toy')).toBeUndefined();
   });
 
+  it('70: letting go twice, the second time of nothing, is no error and brings nothing back', async () => {
+    const a = row('A', { run: async () => undefined, undo: async () => undefined });
+    let lost = 0;
+    let deleting = false;
+    const letsGo = (request: Request) =>
+      deleting && request.method === 'PATCH' && /memcacheds\/toy$/.test(request.path);
+    const faults = {
+      intercept: (request: Request) => (letsGo(request) && lost++ === 0 ? ('lose-answer' as const) : undefined),
+      lag: (request: Request) => (deleting && lost > 0 && request.path.includes('memcacheds') ? 10_000 : 0),
+    };
+    const { cloud } = await world({ a }, { faults });
+    await cloud.settle();
+    deleting = true;
+    cloud.hands.remove(Memcached, NS, 'toy');
+    await cloud.settle();
+    expect(lost).toBe(2);
+    expect(cloud.get(Memcached, 'toy')).toBeUndefined();
+  });
+
   it("85: others' finalizers stay", async () => {
     const a = row('A', { run: async () => undefined, undo: async () => undefined });
     const { cloud } = await world({ a });

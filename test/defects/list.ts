@@ -1,0 +1,291 @@
+/** A mistake that somebody could make, and the test that would tell. `find` occurs exactly once in `file`. */
+export interface Defect {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** `test file > pattern of test names`. */
+  readonly caughtBy: string;
+}
+
+const ENGINE = 'src/runtime/plan/engine.ts';
+const PASS = 'src/runtime/plan/pass.ts';
+const engine = (pattern: string) => `src/runtime/plan/engine.test.ts > ${pattern}`;
+
+export const DEFECTS: readonly Defect[] = [
+  {
+    name: 'delete without a UID',
+    file: 'src/kube/client.ts',
+    find: 'preconditions: { uid, ...',
+    replace: 'preconditions: { ...',
+    caughtBy: 'test/chaos/restart.test.ts > delete under Delete',
+  },
+  {
+    name: 'no read-your-writes gate',
+    file: ENGINE,
+    find: 'if (behind) return { after: behind };',
+    replace: '',
+    caughtBy: engine('71:'),
+  },
+  {
+    name: 'a Job counts as done before it is complete',
+    file: PASS,
+    find: "if (live && conditionOf(live, 'Complete')?.status === 'True') {",
+    replace: 'if (live) {',
+    caughtBy: engine('98: a failed Job'),
+  },
+  {
+    name: 'the version advances before the store',
+    file: 'src/kube/reflector.ts',
+    find: "effects: ordered ? [...change, { do: 'advance', version }] : change,",
+    replace: "effects: ordered ? [{ do: 'advance', version }, ...change] : change,",
+    caughtBy: 'src/kube/reflector.test.ts > ',
+  },
+  {
+    name: 'the owner index is empty',
+    file: PASS,
+    find: 'object.metadata.ownerReferences?.filter(ref => ref.controller).map(ref => ref.uid) ?? [];',
+    replace: '(void object, []);',
+    caughtBy: engine('rule 7: a row prunes'),
+  },
+  {
+    name: 'a row that failed prunes',
+    file: ENGINE,
+    find: '  } catch (error) {\n    return outcomeOf(error);\n  }\n',
+    replace: '  } catch (error) {\n    await pass.prune(row.type);\n    return outcomeOf(error);\n  }\n',
+    caughtBy: engine('rule 7: a row prunes'),
+  },
+  {
+    name: 'a new password when the cache has none',
+    file: PASS,
+    find: 'const found = this.#get(Secret, name) ?? (await this.#client.get<AnyObject>(Secret, ref));',
+    replace: 'const found = this.#get(Secret, name); void ref;',
+    caughtBy: engine('102:'),
+  },
+  {
+    name: 'no live read before the first apply',
+    file: PASS,
+    find: 'const live = this.#get(resource, ref.name) ?? (await this.#client.get<AnyObject>(resource, ref));',
+    replace: 'const live = this.#get(resource, ref.name);',
+    caughtBy: engine('rule 3:'),
+  },
+  {
+    name: 'a Job that was cleaned away runs again',
+    file: PASS,
+    find: 'if (done[job.step] === hash) return;',
+    replace: '',
+    caughtBy: engine('96:'),
+  },
+  {
+    name: 'a Job is named by its pod',
+    file: PASS,
+    find: 'shortHash(job.image, job.argv, job.inputs, retry)',
+    replace: 'shortHash(job.image, job.argv, job.inputs, retry, job.pod)',
+    caughtBy: 'test/functional/slice.test.ts > rolls the pods',
+  },
+  {
+    name: 'two runs of one step at once',
+    file: PASS,
+    find: 'throw running(metadata.name);',
+    replace: '',
+    caughtBy: engine('97:'),
+  },
+  {
+    name: "a predecessor's Job counts",
+    file: PASS,
+    find: 'const why = live && notOurs(this.#object, live);',
+    replace: 'const why = undefined;',
+    caughtBy: engine('98: a Job that an earlier'),
+  },
+  {
+    name: 'things are made for an owner that is gone',
+    file: PASS,
+    find: '} else await this.#ownerLives();',
+    replace: '}',
+    caughtBy: engine('makes nothing for an object'),
+  },
+  {
+    name: 'the finalizer comes after the effect',
+    file: ENGINE,
+    find: 'await addFinalizer(engine, plan, cached);\n      return {};',
+    replace:
+      'const first = await runningPass(engine, plan, object, pass);\n      await addFinalizer(engine, plan, cached);\n      return first;',
+    caughtBy: engine('68: the finalizer is in the store'),
+  },
+  {
+    name: 'the finalizer is removed by apply',
+    file: ENGINE,
+    find: "await engine.client.patch(plan.kind, { namespace, name }, patch, { type: 'json' });",
+    replace:
+      'void patch; await engine.client.apply(plan.kind, { apiVersion: object.apiVersion, kind: object.kind, metadata: { name, namespace, finalizers: rest } }, { manager: FINALIZER_MANAGER, force: true });',
+    caughtBy: engine('70:'),
+  },
+  {
+    name: 'a conflict is taken for the end of the object',
+    file: ENGINE,
+    find: 'return live?.metadata.uid !== uid;',
+    replace: 'return true;',
+    caughtBy: 'test/chaos/faults.test.ts > a conflict on the first',
+  },
+  {
+    name: 'status is written though nothing changed',
+    file: ENGINE,
+    find: 'if (sameJson(status, object.status ?? {})) return;',
+    replace: '',
+    caughtBy: engine('67:'),
+  },
+  {
+    name: 'what a row did not report is forgotten',
+    file: ENGINE,
+    find: '{ ...object.status, ...pass.reported }',
+    replace: '{ ...pass.reported }',
+    caughtBy: engine('fields of status'),
+  },
+  {
+    name: 'undo does not wait for what depends on it',
+    file: ENGINE,
+    find: "if (holder) outcome = { is: 'blocked', by: holder.type };\n    else if (isEach",
+    replace: 'if (isEach',
+    caughtBy: engine('95:'),
+  },
+  {
+    name: 'pause is ignored',
+    file: ENGINE,
+    find: "if (cached.metadata.annotations?.[PAUSED_ANNOTATION] === 'true')",
+    replace: 'if (cached.metadata.name === PAUSED_ANNOTATION)',
+    caughtBy: engine('rule 15:'),
+  },
+  {
+    name: 'values of Secrets are not masked',
+    file: PASS,
+    find: "out = out.replaceAll(value, '***');",
+    replace: 'out = out.replaceAll(value, value);',
+    caughtBy: engine('rule 11:'),
+  },
+  {
+    name: 'the tracker forgets what was read twice',
+    file: 'src/runtime/plan/tracker.ts',
+    find: 'for (const interest of before) if (!now.has(interest)) this.#leave(owner, interest);',
+    replace: 'for (const interest of before) this.#leave(owner, interest);',
+    caughtBy: engine('waits on what it read'),
+  },
+  {
+    name: 'Ready of an older generation counts',
+    file: 'src/runtime/plan/ready.ts',
+    find: "return ready?.status === 'True' && observed === live.metadata.generation;",
+    replace: "void observed; return ready?.status === 'True';",
+    caughtBy: 'src/runtime/plan/ready.test.ts > rule 8',
+  },
+  {
+    name: 'last words are cut in the middle of a word',
+    file: 'src/runtime/plan/ready.ts',
+    find: ".slice(-300).replace(/^\\S*\\s?/, '')",
+    replace: '.slice(-300)',
+    caughtBy: 'src/runtime/plan/ready.test.ts > last words',
+  },
+  {
+    name: 'what is retained has an owner',
+    file: 'src/runtime/plan/dress.ts',
+    find: 'ownerReferences: retained\n',
+    replace: 'ownerReferences: owner.kind === undefined\n',
+    caughtBy: 'src/runtime/plan/dress.test.ts > rule 18',
+  },
+  {
+    name: "another object's child is taken over",
+    file: 'src/runtime/plan/dress.ts',
+    find: '  if (controller)\n    return stall({',
+    replace: '  if (controller === null)\n    return stall({',
+    caughtBy: engine('82:'),
+  },
+  {
+    name: 'an object without an apply of ours counts as applied',
+    file: 'src/runtime/plan/match.ts',
+    find: 'if (!entry) return false;',
+    replace: 'if (!entry) return true;',
+    caughtBy: 'src/runtime/plan/match.test.ts > 79:',
+  },
+  {
+    name: 'the order of containers does not count',
+    file: 'src/runtime/plan/match.ts',
+    find: 'index === 0 || place.inLive > places[index - 1]!.inLive',
+    replace: 'index >= 0 || place',
+    caughtBy: 'src/runtime/plan/match.test.ts > the order of containers',
+  },
+  {
+    name: 'the hash depends on the order of keys',
+    file: 'src/runtime/plan/canonical.ts',
+    find: 'Object.keys(value).sort()',
+    replace: 'Object.keys(value)',
+    caughtBy: 'src/runtime/plan/canonical.test.ts > equal intent',
+  },
+  {
+    name: 'lastTransitionTime moves with the message',
+    file: 'src/runtime/conditions.ts',
+    find: 'old?.status === status ?',
+    replace: 'old?.status === status && old.message === message ?',
+    caughtBy: engine('99:'),
+  },
+  {
+    name: 'backoff without a cap',
+    file: 'src/runtime/limiter.ts',
+    find: 'const { base = 5, max = 1_000_000 } = options;',
+    replace: 'const { base = 5, max = Number.POSITIVE_INFINITY } = options;',
+    caughtBy: 'src/runtime/limiter.test.ts > 35:',
+  },
+  {
+    name: 'versions are compared as text',
+    file: 'src/runtime/gate.ts',
+    find: 'if (record && compareResourceVersion(version, record.version) < 0) return;',
+    replace: 'if (record && version < record.version) return;',
+    caughtBy: 'src/runtime/gate.test.ts > keeps the highest version',
+  },
+  {
+    name: 'the fence does not close in time',
+    file: 'src/runtime/lease.ts',
+    find: 'if (clock.now() >= this.#renewed + this.#options.renewDeadline)',
+    replace: 'if (clock.now() >= this.#renewed + 10 * this.#options.renewDeadline)',
+    caughtBy: 'src/runtime/lease.test.ts > ',
+  },
+  {
+    name: 'writes are not fenced',
+    file: 'src/operator/operator.ts',
+    find: 'fence: () => election?.fence()',
+    replace: 'fence: () => undefined',
+    caughtBy: 'test/chaos/faults.test.ts > wakes in the middle of a pass',
+  },
+  {
+    name: 'a change during a pass is lost',
+    file: 'src/runtime/queue.ts',
+    find: 'if (again) this.#push(key, again);',
+    replace: 'if (again) this.#dirty.delete(key);',
+    caughtBy: 'src/runtime/queue.test.ts > 30:',
+  },
+  {
+    name: 'a late deletion removes the successor',
+    file: 'src/kube/store.ts',
+    find: 'if (before.metadata.uid !== object.metadata.uid && newer) return [];',
+    replace: '',
+    caughtBy: 'src/kube/store.test.ts > a late deletion',
+  },
+  {
+    name: 'a write without an answer is repeated',
+    file: 'src/kube/sender.ts',
+    find: 'isRead(call.verb) && number <= UNANSWERED_READS',
+    replace: 'number <= UNANSWERED_READS',
+    caughtBy: 'src/kube/client.test.ts > never repeats a write',
+  },
+  {
+    name: 'a version that is gone is asked for again',
+    file: 'src/kube/reflector.ts',
+    find: 'if (isGone(failure)) return expired(state, moment, message);',
+    replace: "if (isGone(failure)) return fail(state, moment, 'watch', 'expired', message);",
+    caughtBy: 'src/kube/reflector.test.ts > 21:',
+  },
+  {
+    name: 'volumes go under Retain',
+    file: 'src/services/storage.ts',
+    find: "if (policy !== 'Delete') return;",
+    replace: '',
+    caughtBy: 'test/functional/slice.test.ts > leaves only what the policy retains',
+  },
+];
