@@ -52,7 +52,7 @@ export class Live {
 
   #append(lines: readonly Line[]): void {
     for (const { kind, name, ready, reason, message } of lines) {
-      const text = `${kind} ${name}: ${ready === 'True' ? 'Ready' : `${reason} ${message}`}`;
+      const text = `${kind} ${name}: ${ready === 'True' ? 'Ready' : `${reason || 'Created'} ${message}`}`.trimEnd();
       if (this.#last.get(`${kind} ${name}`) === text) continue;
       this.#last.set(`${kind} ${name}`, text);
       this.#out.write(`${this.#elapsed()} ${text}\n`);

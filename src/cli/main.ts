@@ -18,3 +18,5 @@ try {
   console.error(`openstack-operator: ${error instanceof Error ? error.message : error}`);
   process.exitCode = 1;
 }
+// A command that has ended has ended: timers of an embedded world or idle sockets must not keep the process.
+process.exit();
