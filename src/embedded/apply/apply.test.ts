@@ -93,6 +93,56 @@ describe('apply', () => {
     });
   });
 
+  // The expected values of the next three are upstream's.
+  const noted = (metadata: object, data: Record<string, string> = {}): AnyObject => {
+    const object = config(data);
+    return { ...object, metadata: { ...object.metadata, ...metadata } };
+  };
+
+  it('puts shared items of a list in the order of the patch and keeps the others near their place', () => {
+    const live = stored(noted({ finalizers: ['a', 'b', 'c', 'd'] }));
+    expect(applied(live, noted({ finalizers: ['d', 'x', 'b'] }), 'm').metadata.finalizers).toEqual([
+      'a',
+      'c',
+      'd',
+      'x',
+      'b',
+    ]);
+  });
+
+  it('replaces items that are there twice instead of merging with them', () => {
+    const twice = [
+      { uid: 'a', name: 'one' },
+      { uid: 'b', name: 'b' },
+      { uid: 'a', name: 'two' },
+    ];
+    const next = applied(
+      stored(noted({ ownerReferences: twice })),
+      noted({ ownerReferences: [{ uid: 'a', kind: 'K' }] }),
+      'm',
+      {
+        force: true,
+      },
+    );
+    expect(next.metadata.ownerReferences).toEqual([
+      { uid: 'a', kind: 'K' },
+      { uid: 'b', name: 'b' },
+    ]);
+  });
+
+  it('lets kubectl take what it had applied from the client, and nothing else', () => {
+    const name = 'kubectl.kubernetes.io/last-applied-configuration';
+    const live = stored(noted({ annotations: { [name]: JSON.stringify(config({ a: '1' })) } }, { a: '1', b: '2' }));
+    const next = applied(live, config({ a: '9' }), 'kubectl');
+    expect(next.data).toEqual({ a: '9', b: '2' });
+    expect(next.metadata.annotations?.[name]).toBe(
+      '{"apiVersion":"v1","data":{"a":"9"},"kind":"ConfigMap","metadata":{"name":"settings","namespace":"cloud"}}\n',
+    );
+    expect(tried(live, config({ a: '9', b: '9' }), 'kubectl')).toMatchObject({
+      failure: { message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.b' },
+    });
+  });
+
   it('refuses bodies that do not fit, as the field manager words it', () => {
     const message = (patch: AnyObject, expected?: { apiVersion: string; kind: string }): string => {
       const all = { live: undefined, manager: 'm', force: false, type: configMap, time: '2026-01-01T00:00:00Z' };

@@ -98,6 +98,8 @@ export class Story {
   private updated(): Json {
     const { random } = this;
     if (this.live === null) return this.fresh();
+    // Small and apart from each other, so that all of them stay owners.
+    if (this.busy && random.chance(0.85)) return { ...this.live, metadata: this.labelled(this.live.metadata as Json) };
     const body = random.chance(0.9) ? this.relative(this.live) : this.fresh();
     const metadata = { ...(body.metadata as Json) };
     const kept = (this.live.metadata as Json).managedFields;
@@ -110,6 +112,11 @@ export class Story {
     else if (kept !== undefined) metadata.managedFields = kept;
     if (body.spec !== undefined && random.chance(0.08)) body.spec = this.duplicated(body.spec);
     return { ...body, metadata };
+  }
+
+  private labelled(metadata: Json): Json {
+    const labels = isMap(metadata.labels) ? metadata.labels : {};
+    return { ...metadata, labels: { ...labels, [`k${this.random.below(40)}`]: 'v' } };
   }
 
   private get bodyTypes(): [string, TypeNode][] {
