@@ -94,9 +94,7 @@ describe('the view goes wrong', () => {
     expect(gone).toBeGreaterThan(20);
   });
 
-  it('a leader that wakes in the middle of a pass does not finish it', { timeout: HOUR }, async () => {
-    // Stopped between a read and the write that follows it: nothing but the fence stands between them.
-    for (const at of ALL ? [20, 40, 60, 80, 100, 120] : [40, 80]) expect(await takeover(deploy, at)).toEqual([]);
+  for (const at of ALL ? [20, 40, 60, 80, 100, 120] : [40, 80]) expect(await takeover(deploy, at)).toEqual([]);
   });
 
   for (const at of ALL ? [10, 30, 60, 80, 100, 2600, 7160, 17_750, 28_340, 35_890] : [60])
