@@ -111,23 +111,15 @@ describe('apply', () => {
   });
 
   it('replaces items that are there twice instead of merging with them', () => {
-    const twice = [
-      { uid: 'a', name: 'one' },
-      { uid: 'b', name: 'b' },
-      { uid: 'a', name: 'two' },
-    ];
-    const next = applied(
-      stored(noted({ ownerReferences: twice })),
-      noted({ ownerReferences: [{ uid: 'a', kind: 'K' }] }),
-      'm',
-      {
-        force: true,
-      },
-    );
-    expect(next.metadata.ownerReferences).toEqual([
-      { uid: 'a', kind: 'K' },
-      { uid: 'b', name: 'b' },
-    ]);
+    const pods = (...containers: object[]): AnyObject => ({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'api' },
+      spec: { template: { spec: { containers } } },
+    });
+    const live = stored(pods({ name: 'a', image: '1' }, { name: 'b' }, { name: 'a', image: '2' }));
+    const next = applied(live, pods({ name: 'a', tty: true }), 'm', { force: true, type: deployment });
+    expect(next.spec).toEqual(pods({ name: 'a', tty: true }, { name: 'b' }).spec);
   });
 
   it('lets kubectl take what it had applied from the client, and nothing else', () => {
