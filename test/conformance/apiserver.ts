@@ -3,8 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tool } from '../../lab/tools.ts';
 
 /** A real etcd + kube-apiserver on 127.0.0.1: the judge of the embedded Store, and the ground of `*.real.test.ts`. */
 export interface ApiServer {
@@ -30,16 +31,8 @@ const groups: Record<User, string> = {
   viewer: 'viewers',
 };
 
-/**
- * The multi-call binary of lab/tools/envtest. `ENVTEST_BINARY` names another one.
- */
-export function envtestBinary(): string {
-  const cache = join(homedir(), '.cache', 'openstack-operator');
-  const candidates = [process.env.ENVTEST_BINARY, join(cache, 'bin', 'envtest'), join(cache, 'tmp-envtest')];
-  const found = candidates.find(path => path !== undefined && existsSync(path));
-  if (found === undefined) throw new Error(`no envtest binary at ${candidates.filter(Boolean).join(', ')}: build it`);
-  return found;
-}
+/** The path of etcd, kube-apiserver or kubectl; lab/tools builds them when they are not there, which takes minutes. */
+export const program = (name: 'etcd' | 'kube-apiserver' | 'kubectl'): Promise<string> => tool(name);
 
 export interface ApiServerOptions {
   /** Further flags of kube-apiserver; the later of two equal flags wins. */
@@ -56,7 +49,7 @@ rules:
 `;
 
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
-  const binary = envtestBinary();
+  const binaries = { etcd: await program('etcd'), 'kube-apiserver': await program('kube-apiserver') };
   const dir = mkdtempSync(join(tmpdir(), 'apiserver-'));
   const [port, client, peer] = (await Promise.all([freePort(), freePort(), freePort()])) as [number, number, number];
   const file = (name: string, text: string) => {
@@ -70,7 +63,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const key = file('sa.key', privateKey.export({ type: 'sec1', format: 'pem' }) as string);
   const auditLog = join(dir, 'audit.log');
 
-  const start = (name: string, args: string[]) => run(binary, [name, ...args], join(dir, `${name}.log`));
+  const start = (name: keyof typeof binaries, args: string[]) => run(binaries[name], args, join(dir, `${name}.log`));
   const etcd = start('etcd', [
     ...['--data-dir', join(dir, 'etcd'), '--name', 'one', '--unsafe-no-fsync', '--log-level', 'error'],
     ...['--listen-client-urls', `http://127.0.0.1:${client}`, '--advertise-client-urls', `http://127.0.0.1:${client}`],

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve } from '../../src/embedded/serve/serve.ts';
 import { seededRandom } from '../../src/embedded/sim/random.ts';
 import { createStore } from '../../src/embedded/store/store.ts';
-import { envtestBinary } from './apiserver.ts';
+import { program } from './apiserver.ts';
 import { crds, widget } from './script/crd.ts';
 
 /** A real kubectl on the embedded API server: what the README promises after `make cloud`. */
@@ -24,9 +24,10 @@ const clock = {
 const store = createStore({ clock, random: seededRandom(7) });
 const dir = mkdtempSync(join(tmpdir(), 'kubectl-'));
 let serving: Serving;
+let binary: string;
 
-const flags = () => ['kubectl', '--kubeconfig', serving.kubeconfig, '--cache-dir', join(dir, 'cache')];
-const kubectl = async (...args: string[]) => (await promisify(execFile)(envtestBinary(), [...flags(), ...args])).stdout;
+const flags = () => ['--kubeconfig', serving.kubeconfig, '--cache-dir', join(dir, 'cache')];
+const kubectl = async (...args: string[]) => (await promisify(execFile)(binary, [...flags(), ...args])).stdout;
 const fails = async (...args: string[]) =>
   kubectl(...args).then(
     out => expect.fail(`expected a refusal, got ${out}`),
@@ -35,7 +36,7 @@ const fails = async (...args: string[]) =>
 
 function apply(object: object, ...args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(envtestBinary(), [...flags(), 'apply', '--server-side', '-f', '-', ...args]);
+    const child = spawn(binary, [...flags(), 'apply', '--server-side', '-f', '-', ...args]);
     let text = '';
     child.stdout.on('data', d => {
       text += d;
@@ -51,6 +52,7 @@ function apply(object: object, ...args: string[]): Promise<string> {
 const one = (spec: object) => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' }, spec });
 
 beforeAll(async () => {
+  binary = await program('kubectl');
   serving = await serve(store, { port: 0, dir });
   store.handle({ method: 'POST', path: crds, body: widget });
 });

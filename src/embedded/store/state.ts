@@ -16,7 +16,8 @@ export class State {
   version: number;
   readonly #objects = new Map<string, Map<string, AnyObject>>();
   readonly #history = new Map<string, { changes: Change[]; oldest: number }>();
-  readonly #sorted = new Map<string, AnyObject[]>();
+  /** Keys in order, and the objects beside them: made on the first list and kept from then on. */
+  readonly #sorted = new Map<string, { keys: string[]; objects: AnyObject[] }>();
   readonly #listeners = new Map<string, Set<(change: Change) => void>>();
   readonly #limit: number;
   readonly #start: number;
@@ -45,14 +46,15 @@ export class State {
     this.version++;
     const stored = deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.version) } });
     bucket.set(key, stored);
-    this.#sorted.delete(storage);
+    this.#place(storage, key, stored);
     this.#commit({ version: this.version, storage, type: previous ? 'MODIFIED' : 'ADDED', object: stored, previous });
     return stored;
   }
 
   remove(storage: string, object: AnyObject): AnyObject {
-    this.#bucket(storage).delete(storageKey(object.metadata.namespace, object.metadata.name));
-    this.#sorted.delete(storage);
+    const key = storageKey(object.metadata.namespace, object.metadata.name);
+    this.#bucket(storage).delete(key);
+    this.#place(storage, key, undefined);
     this.version++;
     const last = deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.version) } });
     this.#commit({ version: this.version, storage, type: 'DELETED', object: last, previous: object });
@@ -64,10 +66,26 @@ export class State {
     let sorted = this.#sorted.get(storage);
     if (!sorted) {
       const entries = [...(this.#objects.get(storage) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-      sorted = entries.map(([, object]) => object);
+      sorted = { keys: entries.map(([key]) => key), objects: entries.map(([, object]) => object) };
       this.#sorted.set(storage, sorted);
     }
-    return sorted;
+    return sorted.objects;
+  }
+
+  /** Lists are handed out, so a change makes a new one; the keys stay. */
+  #place(storage: string, key: string, object: AnyObject | undefined): void {
+    const sorted = this.#sorted.get(storage);
+    if (!sorted) return;
+    let low = 0;
+    let high = sorted.keys.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted.keys[middle]! < key) low = middle + 1;
+      else high = middle;
+    }
+    const known = sorted.keys[low] === key ? 1 : 0;
+    sorted.keys.splice(low, known, ...(object ? [key] : []));
+    sorted.objects = sorted.objects.toSpliced(low, known, ...(object ? [object] : []));
   }
 
   /** The list as it was at `version`; undefined when that is forgotten. */

@@ -86,11 +86,15 @@ export function watch(server: Server, call: Call, sink: (event: WatchEvent) => v
   return close;
 }
 
-/** A number that is no pointer inside upstream comes out as zero. */
-const empty = (kind: string, metadata: object) =>
-  ['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController'].includes(kind)
-    ? { metadata, spec: { replicas: 0 } }
-    : { metadata };
+/** What upstream's zero object shows: a number that is no pointer inside, and a field that became an annotation. */
+function empty(kind: string, metadata: { annotations?: Record<string, string> }): object {
+  if (['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController'].includes(kind)) {
+    return { metadata, spec: { replicas: 0 } };
+  }
+  if (kind !== 'DaemonSet') return { metadata };
+  const annotations = { ...metadata.annotations, 'deprecated.daemonset.template.generation': '0' };
+  return { metadata: { ...metadata, annotations } };
+}
 
 /** sendInitialEvents and resourceVersionMatch go together or not at all. */
 function checkInitial(call: Call): boolean | undefined {
