@@ -7,6 +7,7 @@ import { alive, enter, pidOf, started } from './cluster/host.ts';
 import { nodesOf } from './cluster/layout.ts';
 import { clean } from './down.ts';
 import { lock } from './images/build.ts';
+import { guestImage } from './images/guest.ts';
 import { importImages, listImages } from './images/import.ts';
 import { type Release, releases } from './images/names.ts';
 import { openstackImages } from './images/openstack.ts';
@@ -17,6 +18,7 @@ import { adminKubeconfig, cache, runPaths } from './paths.ts';
 import { ELSEWHERE, look, refusals } from './preflight.ts';
 import { expected, phase, readHistory, seconds } from './progress.ts';
 import { interactive, stopChildren } from './shell.ts';
+import { slice } from './slice.ts';
 import { smoke } from './smoke.ts';
 import { allGroups, type ToolGroup, tools } from './tools.ts';
 import { isRunning, up } from './up.ts';
@@ -33,7 +35,9 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   openstack ARGUMENTS   the openstack client, with the clouds.yaml that the operator wrote
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
+  slice [RELEASE]       the story of the slice under the operator [--cycles=3] [--rest=600]
   smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
+  guest                 a small guest image for Glance, booted once to prove it
   selftest              tests of the lab itself, in a second lab: 5 minutes
   tools [GROUP...]      build programs: ${allGroups.join(', ')}
   lock RELEASE          resolve the Python packages of a release anew
@@ -159,6 +163,16 @@ async function main(command: string | undefined, args: string[]): Promise<number
       for (const each of wantedReleases(args.find(word => !word.startsWith('-'))))
         await smoke(each, args.includes('--keep'));
       return 0;
+    case 'guest':
+      console.log(await guestImage(text => console.log(text)));
+      return 0;
+    case 'slice': {
+      const number = (name: string, standard: number) =>
+        Number(args.find(arg => arg.startsWith(`--${name}=`))?.split('=')[1] ?? standard);
+      const release = args.find(arg => !arg.startsWith('-')) ?? wantedReleases()[0] ?? '2025.2';
+      await slice({ release, cycles: number('cycles', 3), restSeconds: number('rest', 600) });
+      return 0;
+    }
     case 'selftest':
       return (await import('./selftest.ts')).selftest();
     case 'deploy':

@@ -34,6 +34,8 @@ const initSql = (rootPassword: string): string =>
     "CREATE USER IF NOT EXISTS 'root'@'%'",
     `ALTER USER 'root'@'%' IDENTIFIED BY '${rootPassword.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
     "GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION",
+    // The installer leaves local administrators without a password; inside a pod, everything is local.
+    "DROP USER IF EXISTS 'root'@'localhost', 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost'",
   ]
     .map(statement => `${statement};\n`)
     .join('');
