@@ -20,6 +20,18 @@ const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 const wholeCloud = ['tls', 'credentialRotation', 'networkPolicy', 'actions'];
 const config = ['defaultConfigOverwrite', 'override'];
 
+/** The region of Nova's parts comes with the Secret that opens Keystone, until one Keystone serves several. */
+const novaPart = ['tls', 'actions', 'override', 'region'];
+const inCell = (field: string): string[] =>
+  ['conductorServiceTemplate', 'metadataServiceTemplate', 'noVNCProxyServiceTemplate', 'novaComputeTemplates.*']
+    .filter(part => field !== 'expose' || !/^(conductor|novaCompute)/.test(part))
+    .map(part => `${part}.${field}`);
+const everywhere = (field: string): string[] => [
+  ...(field === 'expose' ? [] : [field, `apiServiceTemplate.${field}`, `schedulerServiceTemplate.${field}`]),
+  `metadataServiceTemplate.${field}`,
+  ...inCell(field).map(path => `cellTemplates.*.${path}`),
+];
+
 /**
  * By kind. A kind that is not here is read in full. Sections of the control plane are passed on as they are, so the
  * kind that gets them answers for their fields.
@@ -42,16 +54,20 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
     { fields: config, waitsFor: CLOUD },
     { fields: [...wholeCloud, 'expose', 'ingress', 'housekeeping'], waitsFor: WHOLE },
   ],
-  ...all(CLOUD, ['Glance', 'Placement', 'OVNNetwork', 'Neutron', 'Nova']),
-  ...all(CLOUD, [
-    'NovaCell',
-    'NovaAPI',
-    'NovaScheduler',
-    'NovaConductor',
-    'NovaMetadata',
-    'NovaNoVNCProxy',
-    'NovaCompute',
-  ]),
+  ...all(CLOUD, ['Glance', 'Placement', 'OVNNetwork', 'Neutron']),
+  Nova: [
+    {
+      fields: [...wholeCloud, ...everywhere('override'), ...everywhere('expose'), 'ingress', 'housekeeping'],
+      waitsFor: WHOLE,
+    },
+  ],
+  NovaCell: [{ fields: ['tls', 'actions', ...inCell('override'), ...inCell('expose')], waitsFor: WHOLE }],
+  NovaAPI: [{ fields: [...novaPart, 'ingress'], waitsFor: WHOLE }],
+  NovaScheduler: [{ fields: novaPart, waitsFor: WHOLE }],
+  NovaConductor: [{ fields: novaPart, waitsFor: WHOLE }],
+  NovaMetadata: [{ fields: [...novaPart, 'expose'], waitsFor: WHOLE }],
+  NovaNoVNCProxy: [{ fields: [...novaPart, 'expose', 'ingress', 'publicURL', 'cellName'], waitsFor: WHOLE }],
+  NovaCompute: [{ fields: [...novaPart, 'ephemeralStorage', 'cephStorage'], waitsFor: WHOLE }],
   ...all(WHOLE, ['CephStorage', 'Cinder', 'Heat', 'Horizon']),
   ...all(HOSTS, ['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE']),
   ...all(HOSTS, ['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet']),

@@ -62,6 +62,11 @@ export const secretLinks = {
       32,
     ).optional(),
   }),
+  cellMappings: () => ({
+    cellMappingsSecret: objectName(
+      'Secret that names each mapped cell and a hash of its mapping. Pods first start when it is there and restart when it changes, because they remember cells; absent: they start at once.',
+    ).optional(),
+  }),
   metadata: () => ({
     metadataSecret: objectName(
       'Secret shared with the agents that forward metadata requests, key metadata-secret.',

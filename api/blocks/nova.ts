@@ -100,5 +100,5 @@ export const topServices = () => ({
     0,
     86_400,
     'How often hosts that joined by themselves are mapped to their cell; 0 only on action discover-hosts.',
-  ).default(300),
+  ).default(60),
 });

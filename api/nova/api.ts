@@ -20,6 +20,7 @@ export const NovaAPI = kind({
     ...secretLinks.apiDatabase(),
     ...secretLinks.cellDatabase(),
     ...secretLinks.messageBus(),
+    ...secretLinks.cellMappings(),
     ...publicEndpoint(),
   }),
 });

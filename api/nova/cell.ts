@@ -28,6 +28,7 @@ export const NovaCell = kind({
     ...secretLinks.keystone(),
     ...secretLinks.memcached(),
     ...secretLinks.metadata(),
+    ...secretLinks.cellMappings(),
     ...region(),
     ...customServiceConfig(),
     ...computeShape(),

@@ -20,6 +20,7 @@ export const NovaConductor = kind({
     ...secretLinks.apiDatabase(),
     ...secretLinks.cellDatabase(),
     ...secretLinks.messageBus(),
+    ...secretLinks.cellMappings(),
   }),
   rules: [cellNameRule()],
 });

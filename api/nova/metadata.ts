@@ -21,6 +21,7 @@ export const NovaMetadata = kind({
     ...secretLinks.apiDatabase(),
     ...secretLinks.cellDatabase(),
     ...secretLinks.messageBus(),
+    ...secretLinks.cellMappings(),
     ...secretLinks.metadata(),
     ...expose(),
   }),

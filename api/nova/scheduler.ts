@@ -20,6 +20,7 @@ export const NovaScheduler = kind({
     ...secretLinks.apiDatabase(),
     ...secretLinks.cellDatabase(),
     ...secretLinks.messageBus(),
-    discoverHostsIntervalSeconds: int(0, 86_400, 'How often new hosts are mapped to their cell; 0 never.').default(300),
+    ...secretLinks.cellMappings(),
+    discoverHostsIntervalSeconds: int(0, 86_400, 'How often new hosts are mapped to their cell; 0 never.').default(60),
   }),
 });

@@ -116,6 +116,18 @@ export const REASONS = {
     'Several pods would need one volume that only one node can mount.',
     'Set replicas to 1, or give the data a ReadWriteMany claim.',
   ),
+  MetadataConflict: entry(
+    'User',
+    'Metadata would be served both for all cells and by a cell of its own.',
+    'Disable one of the two fields that the message names.',
+  ),
+  CellsShare: entry(
+    'User',
+    'Two cells, or a cell and the API, would use one database or one bus.',
+    'Give each its own Secret.',
+  ),
+  CellNameTaken: entry('User', 'A cell has the name of a part of Nova.', 'Give the cell another name.'),
+  CellWithoutHosts: entry('User', 'Computes are asked for in cell0, where no host can be.', 'Use another cell.'),
   AnotherControlPlane: entry(
     'User',
     'The namespace has an older control plane.',

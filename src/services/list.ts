@@ -7,6 +7,7 @@ import { stall } from '../runtime/plan/unmet.ts';
 import { keystone } from './keystone/index.ts';
 import { mariadb } from './mariadb/index.ts';
 import { memcached } from './memcached/index.ts';
+import { novaPlans } from './nova/plans.ts';
 import { rabbitmq } from './rabbitmq/index.ts';
 
 /** Every controller of the operator. A new service is a folder and a line here. */
@@ -16,6 +17,7 @@ const written: readonly Plan<never>[] = [
   rabbitmq,
   memcached,
   keystone,
+  ...novaPlans,
 ] as readonly Plan<never>[];
 
 /** A kind that can be created but is not carried out yet says so, instead of staying silent. */

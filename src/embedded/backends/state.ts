@@ -12,6 +12,8 @@ export interface Database {
   schemas: string[];
   /** Rows of Keystone, once its schema is here. */
   keystone?: KeystoneRows;
+  /** Cell mappings in the database of Nova's API, by name. */
+  cells?: Record<string, { url: string; hosts: string[] }>;
 }
 
 export interface SqlServer {

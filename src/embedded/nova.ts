@@ -1,0 +1,82 @@
+import { lookup, parse } from '../oslo/parse.ts';
+import { open } from './backends/sql.ts';
+import { type Database, type Net, parseDatabaseUrl } from './backends/state.ts';
+import { commandOf, type Exit, type Outcome, type Run } from './pretend/program.ts';
+
+/** What the operator's scripts around nova-manage do to the databases (openstack-facts 10). */
+
+const SYNC = 14_000;
+const MAP = 6_000;
+
+const fileOf = (run: Run, name: RegExp): string | undefined => {
+  const path = run.files('/').find(file => name.test(file));
+  return path === undefined ? undefined : run.file(`/${path}`);
+};
+
+/** The URL of a section as the last of the mounted files gives it. */
+function urlIn(run: Run, section: string): string {
+  const texts = [...run.files('/')].filter(file => file.endsWith('.conf')).sort();
+  const urls = texts.flatMap(file => {
+    const parsed = parse(run.file(`/${file}`) ?? '');
+    const found = 'ok' in parsed ? lookup(parsed.ok, section, 'connection') : undefined;
+    return found ? [found.value] : [];
+  });
+  return urls.at(-1) ?? '';
+}
+
+function databaseIn(run: Run, net: Net, section: string): Database | string {
+  const url = parseDatabaseUrl(urlIn(run, section));
+  return url === undefined ? `no [${section}] connection in the mounted configuration` : open(net, url);
+}
+
+export function novaSync(run: Run, net: Net): Outcome {
+  const end = (): Exit => {
+    const script = fileOf(run, /db-sync\.sh$/) ?? '';
+    for (const section of [...(/\bapi_db sync\b/.test(script) ? ['api_database'] : []), 'database']) {
+      const database = databaseIn(run, net, section);
+      if (typeof database === 'string') return { exit: 1, message: database };
+      if (!database.schemas.includes('nova')) database.schemas.push('nova');
+    }
+    return { exit: 0 };
+  };
+  return { after: SYNC, end };
+}
+
+/** The last word of the command is the cell. */
+const cellOf = (run: Run): string => commandOf(run).trim().split(/\s+/).at(-1) ?? '';
+
+function mappings(run: Run, net: Net): Database | string {
+  const api = databaseIn(run, net, 'api_database');
+  if (typeof api === 'string') return api;
+  return api.schemas.includes('nova') ? api : "(1146, \"Table 'nova_api.cell_mappings' doesn't exist\")";
+}
+
+export function novaEnsureCell(run: Run, net: Net): Outcome {
+  const end = (): Exit => {
+    const api = mappings(run, net);
+    if (typeof api === 'string') return { exit: 1, message: api };
+    const url = urlIn(run, 'database');
+    const clash = Object.entries(api.cells ?? {}).find(([name, cell]) => name !== cellOf(run) && cell.url === url);
+    if (clash)
+      return {
+        exit: 2,
+        message: `The specified transport_url and/or database_connection combination already exists for cell ${clash[0]}`,
+      };
+    api.cells = { ...api.cells, [cellOf(run)]: { hosts: [], ...api.cells?.[cellOf(run)], url } };
+    return { exit: 0 };
+  };
+  return { after: MAP, end };
+}
+
+export function novaDeleteCell(run: Run, net: Net): Outcome {
+  const end = (): Exit => {
+    const api = mappings(run, net);
+    if (typeof api === 'string') return { exit: 1, message: api };
+    const name = cellOf(run);
+    const hosts = api.cells?.[name]?.hosts ?? [];
+    if (hosts.length > 0) return { exit: 2, message: `cell ${name} still has hosts: ${hosts.join(' ')}` };
+    delete api.cells?.[name];
+    return { exit: 0 };
+  };
+  return { after: MAP, end };
+}

@@ -1,0 +1,163 @@
+import type { InputOf, ObjectOf } from '../../../api/kind.ts';
+import { NovaCell } from '../../../api/nova/cell.ts';
+import { NovaCompute } from '../../../api/nova/compute.ts';
+import { NovaConductor } from '../../../api/nova/conductor.ts';
+import { NovaMetadata } from '../../../api/nova/metadata.ts';
+import { NovaNoVNCProxy } from '../../../api/nova/novncproxy.ts';
+import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
+import { Secret } from '../../kube/resource.ts';
+import { write } from '../../oslo/write.ts';
+import { hashOf } from '../../runtime/plan/canonical.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { assertReady } from '../../runtime/plan/ready.ts';
+import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { readBus, readIdentity } from '../links.ts';
+import { type Place, serviceHost } from '../names.ts';
+import { CONSOLE_PORT, hostConf, metadataAgentConf } from './config.ts';
+import { encoded, sharedSecret } from './secrets.ts';
+import { CELL0 } from './spec.ts';
+
+type CellObject = ObjectOf<typeof NovaCell>;
+type Cell = DeepReadonly<CellObject>;
+const row = rowsOf<CellObject>();
+
+const cellName = (object: Cell): string => object.spec.cellName ?? object.metadata.name;
+const isCell0 = (object: Cell): boolean => cellName(object) === CELL0;
+const hasMetadata = (object: Cell): boolean => object.spec.metadataServiceTemplate?.enabled === true;
+/** Nothing in cell0 ever runs, so nothing there has a console. */
+const hasConsole = (object: Cell): boolean => object.spec.noVNCProxyServiceTemplate?.enabled ?? !isCell0(object);
+
+const conductorName = (cx: Place): string => `${cx.name}-conductor`;
+const metadataName = (cx: Place): string => `${cx.name}-metadata`;
+const consoleName = (cx: Place): string => `${cx.name}-novncproxy`;
+const consoleUrl = (cx: Place): string => `http://${serviceHost(cx, consoleName(cx))}:${CONSOLE_PORT}`;
+
+const LINKS = ['cellDatabaseSecret', 'messageBusSecret', 'keystoneSecret'] as const;
+const COMMON = ['release', 'podProfile', 'images', 'region', 'memcachedServers', ...LINKS] as const;
+
+/** What every part of the cell gets. */
+function common(cx: Cx<CellObject>): Record<string, unknown> {
+  const spec = cx.spec as Record<string, unknown>;
+  const set = COMMON.filter(field => spec[field] !== undefined).map(field => [field, spec[field]]);
+  return { ...Object.fromEntries(set), cellName: cellName(cx.object) };
+}
+
+const bare = (template: object | undefined): object => {
+  const { enabled: _e, expose: _x, ...rest } = (template ?? {}) as Record<string, unknown>;
+  return rest;
+};
+
+const input = row('InputReady', {
+  run: async cx => {
+    for (const field of [...LINKS, ...(isCell0(cx.object) ? (['apiDatabaseSecret'] as const) : [])])
+      if (!cx.spec[field])
+        throw stall({
+          reason: 'FieldMissing',
+          what: `spec.${field} is not set`,
+          who: 'User',
+          next: 'name a Secret in it',
+        });
+    cx.report({ release: cx.spec.release });
+  },
+});
+
+const conductor = row('ConductorReady', {
+  needs: { input },
+  run: async cx => {
+    const { conductorServiceTemplate, apiDatabaseSecret, cellMappingsSecret } = cx.spec;
+    const spec = {
+      ...bare(conductorServiceTemplate),
+      ...common(cx),
+      ...(isCell0(cx.object) && { apiDatabaseSecret, ...(cellMappingsSecret && { cellMappingsSecret }) }),
+    } as Partial<InputOf<typeof NovaConductor>>;
+    assertReady((await cx.child(NovaConductor, conductorName(cx), spec)) as DeepReadonly<AnyObject>);
+  },
+});
+
+const console_ = row('ConsoleReady', {
+  needs: { input },
+  when: hasConsole,
+  run: async cx => {
+    const spec = { ...bare(cx.spec.noVNCProxyServiceTemplate), ...common(cx) };
+    assertReady((await cx.child(NovaNoVNCProxy, consoleName(cx), spec)) as DeepReadonly<AnyObject>);
+  },
+});
+
+const metadata = row('MetadataReady', {
+  needs: { input },
+  when: hasMetadata,
+  run: async cx => {
+    const { metadataSecret } = cx.spec;
+    const spec = { ...bare(cx.spec.metadataServiceTemplate), ...common(cx), ...(metadataSecret && { metadataSecret }) };
+    assertReady((await cx.child(NovaMetadata, metadataName(cx), spec)) as DeepReadonly<AnyObject>);
+  },
+});
+
+/** For the agents on hosts of this cell, when the cell serves metadata itself. */
+const agents = row('MetadataConfigReady', {
+  when: hasMetadata,
+  run: async cx => {
+    const secret = await sharedSecret(cx, cx.spec.metadataSecret);
+    const name = `${cx.name}-metadata-compute-config`;
+    const text = write(metadataAgentConf(serviceHost(cx, metadataName(cx)), secret).sections);
+    const data = encoded({ '05-nova-metadata.conf': text });
+    await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data });
+    cx.report({ metadataConfigSecret: name });
+  },
+});
+
+/** For nova-compute on hosts outside the cluster: all it needs to find the control plane. */
+const hosts = row('ComputeConfigReady', {
+  needs: { input },
+  when: object => !isCell0(object),
+  run: async cx => {
+    const { messageBusSecret = '', keystoneSecret = '', memcachedServers = [] } = cx.spec;
+    const [bus, identity] = await cx.all([
+      readBus(cx, messageBusSecret, 'spec.messageBusSecret'),
+      readIdentity(cx, keystoneSecret, 'spec.keystoneSecret'),
+    ]);
+    const consoleURL = hasConsole(cx.object) ? consoleUrl(cx) : undefined;
+    const text = write(hostConf({ bus, identity, cache: memcachedServers, consoleURL }).sections);
+    const name = `${cx.name}-compute-config`;
+    await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data: encoded({ '01-nova.conf': text }) });
+    cx.report({ computeConfigSecret: name, configHash: hashOf(text).slice(0, 10) });
+  },
+});
+
+/** A compute asks the conductor before it does anything. As every edge, this one gates the first start only (rule 9). */
+const computes = row.each('ComputesReady', {
+  needs: { input },
+  over: object =>
+    Object.entries(object.spec.novaComputeTemplates ?? {}).map(([name, template]) => ({ name, template })),
+  run: async (cx, { name, template }) => {
+    const child = `${cx.name}-${name}`;
+    if (cx.get(NovaCompute, child) === undefined) afterConductor(cx);
+    const { virtType, ephemeralStorage, cephStorage } = cx.spec;
+    const { cellDatabaseSecret: _database, ...links } = common(cx);
+    const shape = { virtType, ephemeralStorage, cephStorage };
+    const set = Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
+    const spec = {
+      ...set,
+      ...template,
+      ...links,
+      ...(hasConsole(cx.object) && { consoleURL: consoleUrl(cx) }),
+    } as Partial<InputOf<typeof NovaCompute>>;
+    assertReady((await cx.child(NovaCompute, child, spec)) as DeepReadonly<AnyObject>);
+  },
+});
+
+function afterConductor(cx: Cx<CellObject>): void {
+  const conductor = cx.get(NovaConductor, conductorName(cx));
+  if (conductor === undefined) {
+    const what = `NovaConductor ${conductorName(cx)} does not exist yet`;
+    throw wait({ reason: 'NotReady', what, who: 'Operator', next: 'make it' });
+  }
+  assertReady(conductor as DeepReadonly<AnyObject>);
+}
+
+export const novaCell = plan(
+  NovaCell,
+  { input, conductor, console: console_, metadata, agents, hosts, computes },
+  { manages: [NovaConductor, NovaNoVNCProxy, NovaMetadata, NovaCompute, Secret] },
+);

@@ -1,0 +1,161 @@
+import { NovaCell } from '../../../api/nova/cell.ts';
+import { NovaConductor } from '../../../api/nova/conductor.ts';
+import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
+import { Secret } from '../../kube/resource.ts';
+import { shortHash } from '../../runtime/plan/canonical.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { conditionOf } from '../../runtime/plan/ready.ts';
+import { wait } from '../../runtime/plan/unmet.ts';
+import { type Config, type ConfigFile, generatedFile } from '../config.ts';
+import { imageOf } from '../images.ts';
+import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
+import { podLabels } from '../names.ts';
+import { kollaStart, type Process, podSpec } from '../pod.ts';
+import { deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
+import { dropBus, dropDatabase, givenBus, givenDatabase, type Packed, packBus, packDatabase, userOf } from './pack.ts';
+import { NOVA } from './processes.ts';
+import { encoded } from './secrets.ts';
+import { CELL0, type Cell, databaseOf, type NovaObject } from './spec.ts';
+
+/** A cell's way from the spec to the API's database. */
+
+type NovaCx = Cx<NovaObject>;
+
+export const cellObject = (nova: string, cell: string): string => `${nova}-${cell}`;
+const databaseSecret = (nova: string, cell: string): string => `${nova}-${cell}-database`;
+const busSecret = (nova: string, cell: string): string => `${nova}-${cell}-message-bus`;
+
+export function cellDatabase(cx: NovaCx, { name, template }: Cell): Promise<Packed<DatabaseLink>> {
+  const field = `spec.cellTemplates.${name}`;
+  const database = databaseOf(cx.name, name);
+  if (template.databaseSecret) return givenDatabase(cx, template.databaseSecret, `${field}.databaseSecret`, database);
+  const instance = template.databaseInstance ?? cx.spec.databaseInstance;
+  const from = template.databaseInstance ? `${field}.databaseInstance` : 'spec.databaseInstance';
+  const order = { secret: databaseSecret(cx.name, name), instance, field: from, user: userOf(cx, name) };
+  return packDatabase(cx, order, database);
+}
+
+/** cell0 shares the bus of the API: nothing listens in it but the super conductor. */
+export async function cellBus(cx: NovaCx, { name, template }: Cell, top: Packed<BusLink>): Promise<Packed<BusLink>> {
+  if (name === CELL0) return top;
+  const field = `spec.cellTemplates.${name}`;
+  if (template.messageBusSecret) return givenBus(cx, template.messageBusSecret, `${field}.messageBusSecret`);
+  const instance = template.messageBusInstance ?? cx.spec.messageBusInstance;
+  const from = template.messageBusInstance ? `${field}.messageBusInstance` : 'spec.messageBusInstance';
+  return packBus(cx, { secret: busSecret(cx.name, name), instance, field: from, user: userOf(cx, name) });
+}
+
+/** The conductor makes the schema; nothing can be mapped before. */
+export function afterSchema(cx: NovaCx, cell: string): void {
+  const name = `${cellObject(cx.name, cell)}-conductor`;
+  const conductor = cx.get(NovaConductor, name) as DeepReadonly<AnyObject> | undefined;
+  const done = conductor && conditionOf(conductor, 'DatabaseSyncReady');
+  if (done?.status === 'True') return;
+  const why = done?.status === 'False' ? `: ${done.message}` : '';
+  throw wait({
+    reason: 'NotReady',
+    what: `NovaConductor ${name} has not made the schema yet${why}`,
+    who: done?.status === 'False' && done.message.includes('User: ') ? 'User' : 'Operator',
+    next: `see NovaConductor ${name}`,
+  });
+}
+
+/** Names a mapping by what is in it, so that a new password is a new mapping. */
+export const mappingHash = (api: DatabaseLink, cell: DatabaseLink, bus: BusLink): string =>
+  shortHash(databaseUrl(cell), busUrl(bus), cell.incarnation, api.host, api.port, api.database, api.incarnation);
+
+interface Manage {
+  readonly process: Process;
+  readonly config: Config;
+}
+
+const configName = (nova: string, cell: string): string => `${nova}-${cell}-manage-config-data`;
+const scriptsName = (nova: string, cell: string): string => `${nova}-${cell}-manage-scripts`;
+
+const processOf = (cx: NovaCx, cell: string, step: string, argv: readonly string[]): Process => {
+  const { release, images } = cx.spec;
+  return {
+    name: step,
+    image: imageOf('nova-conductor', { release, ...(images && { images }) }, cx.env),
+    user: NOVA.user,
+    userName: NOVA.name,
+    argv,
+    volumes: [
+      {
+        name: 'scripts',
+        mountPath: SCRIPTS,
+        readOnly: true,
+        secret: { secretName: scriptsName(cx.name, cell), defaultMode: 0o440 },
+      },
+    ],
+    scratch: ['/var/lib/nova'],
+  };
+};
+
+/** Config and scripts of the Jobs that map and unmap the cell. Not copies: a new content comes with a new Job. */
+async function manageSecrets(cx: NovaCx, cell: string, files: readonly ConfigFile[]): Promise<void> {
+  const text = (list: readonly ConfigFile[]) => encoded(Object.fromEntries(list.map(f => [f.key, f.text])));
+  await cx.all([
+    cx.apply(Secret, { metadata: { name: configName(cx.name, cell) }, type: 'Opaque', data: text(files) }),
+    cx.apply(Secret, { metadata: { name: scriptsName(cx.name, cell) }, type: 'Opaque', data: text(manageScripts) }),
+  ]);
+}
+
+const configOf = (cx: NovaCx, cell: string, hash: string, starts: readonly ConfigFile[]): Config => ({
+  secret: configName(cx.name, cell),
+  hash,
+  files: [
+    { key: '01-nova.conf', path: '/etc/nova/nova.conf.d/01-nova.conf' },
+    ...starts.map(({ key, path }) => ({ key, path })),
+  ],
+});
+
+const runJob = (cx: NovaCx, { process, config }: Manage, inputs: readonly unknown[]): Promise<void> => {
+  const labels = podLabels('Nova', cx.name, process.name);
+  const pod = podSpec({ podProfile: cx.spec.podProfile }, process, config, labels);
+  return cx.job({ step: process.name, image: process.image, argv: process.argv, inputs, labels, pod });
+};
+
+/** Maps the cell, or corrects its mapping. Gives the hash of what was mapped. */
+export async function mapCell(
+  cx: NovaCx,
+  cell: string,
+  links: { readonly api: DatabaseLink; readonly cell: DatabaseLink; readonly bus: BusLink },
+): Promise<string> {
+  const ensure = processOf(cx, cell, `${cell}-map`, ensureCell(cell));
+  const unmap = processOf(cx, cell, `${cell}-unmap`, deleteCell(cell));
+  const conf = generatedFile(manageConf(links));
+  const starts = [kollaStart(ensure, [conf]), kollaStart(unmap, [conf])];
+  await manageSecrets(cx, cell, [conf, ...starts]);
+  afterSchema(cx, cell);
+  const hash = mappingHash(links.api, links.cell, links.bus);
+  await runJob(cx, { process: ensure, config: configOf(cx, cell, hash, starts) }, [hash]);
+  return hash;
+}
+
+/**
+ * Takes a cell out: the Job refuses while hosts or servers are in it. When Nova itself goes, the mappings go or stay
+ * with the API's database, and only the logins are taken back.
+ */
+export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
+  const going = cx.object.metadata.deletionTimestamp !== undefined;
+  const mapped = cx.get(Secret, configName(cx.name, cell)) !== undefined;
+  if (!going && mapped) {
+    const unmap = processOf(cx, cell, `${cell}-unmap`, deleteCell(cell));
+    const starts = [kollaStart(unmap, [])];
+    const { incarnation } = (await cx.secretIfAny(databaseSecret(cx.name, cell))) ?? {};
+    await runJob(cx, { process: unmap, config: configOf(cx, cell, 'unmap', starts) }, [incarnation]);
+  }
+  await cx.remove(NovaCell, cellObject(cx.name, cell));
+  const user = userOf(cx, cell);
+  await cx.all([
+    dropDatabase(
+      cx,
+      databaseSecret(cx.name, cell),
+      user,
+      databaseOf(cx.name, cell),
+      cx.spec.deletionPolicy === 'Delete',
+    ),
+    dropBus(cx, busSecret(cx.name, cell), user),
+  ]);
+}

@@ -1,0 +1,113 @@
+import type { SpecOf } from '../../../api/kind.ts';
+import { NovaCompute } from '../../../api/nova/compute.ts';
+import { Placement } from '../../../api/openstack/placement.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
+import { DaemonSet } from '../../kube/resource.ts';
+import { stall } from '../../runtime/plan/unmet.ts';
+import { linkedService, neighbours } from '../service.ts';
+import { daemon, type Workload } from '../workload.ts';
+import { computeConf, STATE } from './config.ts';
+import {
+  COMPUTE_LABEL,
+  computeFiles,
+  computeVolumes,
+  libvirtFiles,
+  libvirtVolumes,
+  nodeEnv,
+  onNode,
+  startArgv,
+  virtlogdFiles,
+} from './libvirt.ts';
+import { GRACE_SECONDS, links, NOVA } from './processes.ts';
+import { CELL0 } from './spec.ts';
+
+type Spec = SpecOf<typeof NovaCompute>;
+const driver = (name: Spec['computeDriver']) => (spec: DeepReadonly<Spec>) => spec.computeDriver === name;
+
+/** On every labelled node; privileged, as all that makes guests, networks and volumes on a node must be. */
+const onEveryNode = (more: Partial<Workload<Spec>> & Pick<Workload<Spec>, 'argv'>): Workload<Spec> => ({
+  as: DaemonSet,
+  nodes: COMPUTE_LABEL,
+  when: driver('libvirt'),
+  pod: onNode,
+  env: () => nodeEnv,
+  security: { runAsUser: 0, runAsGroup: 0, privileged: true },
+  ...more,
+});
+
+/**
+ * libvirt takes three sets of pods, because they must not restart together: guests and their consoles outlive a restart
+ * of nova-compute and of libvirtd, and the log daemon is left alone until somebody deletes its pod (lab.md 5).
+ */
+export const novaCompute = linkedService(
+  NovaCompute,
+  {
+    ...NOVA,
+    image: 'nova-compute',
+    bus: true,
+    pods: {
+      compute: onEveryNode({
+        argv: startArgv('compute'),
+        files: computeFiles,
+        volumes: () => computeVolumes,
+        graceSeconds: GRACE_SECONDS,
+      }),
+      libvirt: onEveryNode({
+        argv: startArgv('libvirt'),
+        image: 'nova-libvirt',
+        files: libvirtFiles,
+        bare: true,
+        volumes: () => libvirtVolumes,
+        readiness: {
+          exec: { command: ['virsh', '-c', 'qemu:///system', 'version'] },
+          periodSeconds: 5,
+          timeoutSeconds: 10,
+        },
+        graceSeconds: 30,
+      }),
+      virtlogd: onEveryNode({
+        argv: startArgv('virtlogd'),
+        image: 'nova-libvirt',
+        files: virtlogdFiles,
+        bare: true,
+        byHand: true,
+        volumes: () => libvirtVolumes,
+        graceSeconds: 30,
+      }),
+      fake: daemon<Spec>('nova-compute', { when: driver('fake'), scratch: [STATE], graceSeconds: 30 }),
+      ironic: daemon<Spec>('nova-compute', {
+        image: 'nova-compute-ironic',
+        when: driver('ironic'),
+        scratch: [STATE],
+        graceSeconds: GRACE_SECONDS,
+      }),
+    },
+    input: async cx => {
+      if (cx.spec.cellName === CELL0)
+        throw stall({
+          reason: 'CellWithoutHosts',
+          what: 'spec.cellName is cell0, and no host can be in cell0',
+          who: 'User',
+          next: 'name another cell',
+        });
+      // Two would fight over the same nodes of bare metal: the hash ring that shared them out is gone.
+      if (cx.spec.computeDriver === 'ironic' && cx.spec.replicas > 1)
+        throw stall({
+          reason: 'NotSupported',
+          what: `spec.replicas is ${cx.spec.replicas}, and a set of ironic computes has one member`,
+          who: 'User',
+          next: 'set it to 1, and make another set for more',
+        });
+    },
+    after: neighbours(Placement),
+    config: x =>
+      computeConf({
+        ...x,
+        driver: x.spec.computeDriver,
+        virtType: x.spec.virtType,
+        consoleURL: x.spec.consoleURL,
+        host: x.name,
+      }),
+  },
+  links,
+);

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { type Conf, conf } from '../../oslo/conf.ts';
+import { lint } from '../../oslo/lint.ts';
+import { releases } from '../../oslo/options.ts';
+import { write } from '../../oslo/write.ts';
+import { busUrl, databaseUrl } from '../links.ts';
+import { busSections, databaseSection, logging } from '../sections.ts';
+import {
+  apiConf,
+  computeConf,
+  conductorConf,
+  consoleConf,
+  hostConf,
+  metadataAgentConf,
+  metadataConf,
+  schedulerConf,
+} from './config.ts';
+import { manageConf } from './manage.ts';
+
+const identity = {
+  url: 'http://keystone:5000',
+  user: 'nova',
+  password: 'p$w#d',
+  project: 'service',
+  region: 'RegionOne',
+};
+const bus = { host: 'rabbitmq', port: 5672, vhost: 'nova', user: 'nova', password: 'a/b' };
+const database = { host: 'mariadb', port: 3306, database: 'nova_api', user: 'nova', password: 'a@b' };
+const x = { identity, cache: ['memcached-0:11211'] };
+
+/** As serve() adds them for processes that may see both databases. */
+const linked = (own: Conf): Conf =>
+  conf(own.service, logging, ...own.parts, {
+    api_database: databaseSection(databaseUrl(database)),
+    database: databaseSection(databaseUrl(database)),
+    ...busSections(busUrl(bus)),
+  });
+
+const files: Readonly<Record<string, { readonly conf: Conf; readonly service?: string }>> = {
+  api: { conf: linked(apiConf(x)) },
+  scheduler: { conf: linked(schedulerConf(x, 60)) },
+  'scheduler that never discovers': { conf: linked(schedulerConf({ ...x, cache: [] }, 0)) },
+  conductor: { conf: linked(conductorConf(x)) },
+  'global metadata': { conf: linked(metadataConf(x, 'secret', false)) },
+  'metadata of a cell': { conf: linked(metadataConf(x, 'secret', true)) },
+  novncproxy: { conf: linked(consoleConf(x)) },
+  libvirt: { conf: computeConf({ ...x, driver: 'libvirt', virtType: 'qemu', consoleURL: 'http://console:6080' }) },
+  'libvirt without console': { conf: computeConf({ ...x, driver: 'libvirt' }) },
+  ironic: { conf: computeConf({ ...x, driver: 'ironic', host: 'nova-cell1-bm' }) },
+  fake: { conf: computeConf({ ...x, driver: 'fake' }) },
+  'host outside the cluster': { conf: hostConf({ ...x, bus, consoleURL: 'http://console:6080' }) },
+  'manage job': { conf: manageConf({ api: database, cell: database, bus }) },
+  'metadata agent': { conf: metadataAgentConf('nova-metadata', 'secret'), service: 'neutron_ovn_metadata_agent' },
+};
+
+describe('files of Nova', () => {
+  for (const release of releases)
+    it.each(Object.entries(files))(`%s: every option exists in ${release}, with a value it takes`, (_name, file) => {
+      const found = lint(write(file.conf.sections), { service: file.service ?? 'nova', release, from: 'generated' });
+      const bad = found.filter(f => f.severity === 'error' || f.code === 'no-table');
+      expect(bad.map(f => `[${f.section}] ${f.key}: ${f.message}`)).toEqual([]);
+    });
+
+  it('lint would find an option that is not there', () => {
+    const wrong = conf('nova', ...apiConf(x).parts, { DEFAULT: { osapi_compute_listen: '::' } });
+    const found = lint(write(wrong.sections), { service: 'nova', release: '2026.1', from: 'generated' });
+    expect(found.map(f => f.code)).toContain('unknown-option');
+  });
+
+  it.each(['libvirt', 'ironic', 'fake'] as const)('shows a %s compute no database', driver => {
+    const text = write(computeConf({ ...x, driver }).sections);
+    expect(text).not.toMatch(/^\[(api_)?database\]/m);
+    expect(text).not.toContain('metadata_proxy_shared_secret');
+  });
+
+  it('says never in the words of Nova', () => {
+    expect(write(schedulerConf(x, 0).sections)).toContain('discover_hosts_in_cells_interval = -1');
+  });
+});

@@ -1,0 +1,148 @@
+import { at, type Conf, conf, type Part } from '../../oslo/conf.ts';
+import { type Section, type Sections, template } from '../../oslo/model.ts';
+import type { BusLink, IdentityLink } from '../links.ts';
+import { busUrl } from '../links.ts';
+import { authToken, busSections, cacheSection, logging } from '../sections.ts';
+
+/** What all of Nova's processes know: Keystone, and by its catalog everything else. */
+interface Linked {
+  readonly identity: IdentityLink;
+  readonly cache: readonly string[];
+}
+
+export const STATE = '/var/lib/nova';
+export const API_PORT = 8774;
+export const METADATA_PORT = 8775;
+export const CONSOLE_PORT = 6080;
+/** Where the hypervisor's switch listens, on every node that runs OVN. */
+export const OVS_SOCKET = '/run/openvswitch/db.sock';
+export const LIBVIRT_SOCKET = '/run/libvirt/libvirt-sock';
+
+/** How Nova itself logs in, in every section that asks for it. */
+const login = (link: IdentityLink): Section => ({
+  auth_type: 'password',
+  auth_url: link.url,
+  username: link.user,
+  password: link.password,
+  project_name: link.project,
+  user_domain_name: 'Default',
+  project_domain_name: 'Default',
+  region_name: link.region,
+});
+
+const everywhere: Sections = {
+  DEFAULT: { state_path: STATE },
+  oslo_concurrency: { lock_path: `${STATE}/tmp` },
+  // Old computes may still run after an upgrade: speak what the oldest one understands.
+  upgrade_levels: { compute: 'auto' },
+};
+
+const neighbours = ({ identity: link, cache }: Linked): Part =>
+  at('topology', {
+    // Without it volumes of servers stay attached when they should not (CVE-2023-2088).
+    service_user: { send_service_user_token: true, ...login(link) },
+    placement: { ...login(link), valid_interfaces: ['internal'] },
+    neutron: { ...login(link), valid_interfaces: ['internal'] },
+    glance: { region_name: link.region, valid_interfaces: ['internal'] },
+    cinder: { catalog_info: 'volumev3::internalURL', os_region_name: link.region },
+    cache: cacheSection(cache),
+  });
+
+/** The base of every process. URLs of databases and bus are added by whoever may know them. */
+const base = (x: Linked, ...more: (Sections | Part)[]): Conf =>
+  conf('nova', everywhere, authToken(x, 'compute'), neighbours(x), ...more);
+
+export const apiConf = (x: Linked): Conf =>
+  base(x, { oslo_middleware: { enable_proxy_headers_parsing: true }, api: { local_metadata_per_cell: false } });
+
+export const schedulerConf = (x: Linked, discoverSeconds: number): Conf =>
+  base(x, {
+    scheduler: {
+      // Pods are scaled, not workers.
+      workers: 1,
+      max_attempts: 10,
+      // Nova's way of saying never is -1; 0 would mean its own default.
+      discover_hosts_in_cells_interval: discoverSeconds > 0 ? discoverSeconds : -1,
+    },
+    // Computes can't call up into the API's cell, so they can't tell of changes.
+    filter_scheduler: { track_instance_changes: false },
+  });
+
+export const conductorConf = (x: Linked): Conf => base(x, { conductor: { workers: 1 } });
+
+export const metadataConf = (x: Linked, secret: string, perCell: boolean): Conf =>
+  base(
+    x,
+    { api: { local_metadata_per_cell: perCell } },
+    at('security', { neutron: { service_metadata_proxy: true, metadata_proxy_shared_secret: secret } }),
+  );
+
+/** Never at debug: it would log all that people type. */
+export const consoleConf = (x: Linked): Conf =>
+  base(x, {
+    DEFAULT: { debug: false },
+    vnc: { enabled: true, novncproxy_host: '0.0.0.0', novncproxy_port: CONSOLE_PORT },
+  });
+
+export interface ComputeInput extends Linked {
+  readonly driver: 'libvirt' | 'ironic' | 'fake';
+  readonly virtType?: 'kvm' | 'qemu' | undefined;
+  readonly consoleURL?: string | undefined;
+  /** Ironic: the service keeps its name whichever pod runs it. */
+  readonly host?: string;
+}
+
+const consoles = (url: string | undefined): Section =>
+  url === undefined
+    ? { enabled: false }
+    : {
+        enabled: true,
+        server_listen: '0.0.0.0',
+        server_proxyclient_address: template('$my_ip'),
+        novncproxy_base_url: `${url}/vnc_lite.html`,
+      };
+
+const drivers: Readonly<Record<ComputeInput['driver'], (x: ComputeInput) => Sections>> = {
+  libvirt: x => ({
+    DEFAULT: { compute_driver: 'libvirt.LibvirtDriver', instances_path: `${STATE}/instances` },
+    libvirt: {
+      virt_type: x.virtType,
+      // An emulated CPU has no host model.
+      cpu_mode: x.virtType === 'qemu' ? 'none' : undefined,
+      connection_uri: `qemu+unix:///system?socket=${LIBVIRT_SOCKET}`,
+    },
+    os_vif_ovs: { ovsdb_connection: `unix:${OVS_SOCKET}` },
+    vnc: consoles(x.consoleURL),
+  }),
+  ironic: x => ({
+    DEFAULT: { compute_driver: 'ironic.IronicDriver', reserved_host_memory_mb: 0, host: x.host },
+    ironic: { ...login(x.identity), valid_interfaces: ['internal'] },
+    vnc: { enabled: false },
+  }),
+  fake: () => ({ DEFAULT: { compute_driver: 'fake.FakeDriver' }, vnc: { enabled: false } }),
+};
+
+/** A compute sees no database at all: the conductor is its only way in. */
+export const computeConf = (x: ComputeInput): Conf =>
+  base(x, drivers[x.driver](x), { workarounds: { disable_group_policy_check_upcall: true } });
+
+/** For hosts outside the cluster: what a libvirt compute needs, but its own name and address. */
+export const hostConf = (x: Linked & { readonly bus: BusLink; readonly consoleURL?: string | undefined }): Conf => {
+  const { parts } = base(x, { workarounds: { disable_group_policy_check_upcall: true } });
+  const own: Sections = {
+    DEFAULT: { compute_driver: 'libvirt.LibvirtDriver' },
+    vnc: consoles(x.consoleURL),
+  };
+  return conf('nova', logging, ...parts, own, at('topology', busSections(busUrl(x.bus))));
+};
+
+/** Read by the agents that forward what guests ask at 169.254.169.254. */
+export const metadataAgentConf = (host: string, secret: string): Conf =>
+  conf('neutron', {
+    DEFAULT: {
+      nova_metadata_host: host,
+      nova_metadata_port: METADATA_PORT,
+      nova_metadata_protocol: 'http',
+      metadata_proxy_shared_secret: secret,
+    },
+  });

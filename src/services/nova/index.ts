@@ -1,0 +1,234 @@
+import { NovaAPI } from '../../../api/nova/api.ts';
+import { NovaCell } from '../../../api/nova/cell.ts';
+import { NovaConductor } from '../../../api/nova/conductor.ts';
+import { NovaMetadata } from '../../../api/nova/metadata.ts';
+import { NovaScheduler } from '../../../api/nova/scheduler.ts';
+import { Nova } from '../../../api/openstack/nova.ts';
+import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
+import { Job, Pod, Secret } from '../../kube/resource.ts';
+import { write } from '../../oslo/write.ts';
+import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
+import { assertReady } from '../../runtime/plan/ready.ts';
+import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { stall } from '../../runtime/plan/unmet.ts';
+import { password } from '../../world/world.ts';
+import { cache, dropIdentity, identity, identityAdmin } from '../links.ts';
+import { serviceHost } from '../names.ts';
+import { cellBus, cellDatabase, cellObject, leaveCell, mapCell } from './cells.ts';
+import { API_PORT, metadataAgentConf } from './config.ts';
+import { dropBus, dropDatabase, givenBus, givenDatabase, packBus, packDatabase, userOf } from './pack.ts';
+import { encoded, METADATA_KEY, sharedSecret } from './secrets.ts';
+import {
+  apiSpec,
+  CELL0,
+  cellSpec,
+  cellsOf,
+  databaseOf,
+  globalMetadata,
+  type Links,
+  metadataSpec,
+  type NovaObject,
+  problemOf,
+  schedulerSpec,
+} from './spec.ts';
+
+/*
+ * The top of Nova has no pods: it registers, packs what it got into Secrets, makes the parts and maps the cells
+ * (seed 000). Each part works from its Secrets alone and does not know of this object.
+ */
+type NovaCx = Cx<NovaObject>;
+const row = rowsOf<NovaObject>();
+
+const names = (cx: { readonly name: string }) => ({
+  apiDatabase: `${cx.name}-api-database`,
+  bus: `${cx.name}-message-bus`,
+  keystone: `${cx.name}-keystone`,
+  mappings: `${cx.name}-cell-mappings`,
+  metadata: `${cx.name}-metadata-secret`,
+  agents: `${cx.name}-metadata-compute-config`,
+});
+
+const input = row('InputReady', {
+  run: async cx => {
+    const problem = problemOf(cx.spec);
+    if (problem) throw stall({ ...problem, who: 'User' });
+    cx.report({ release: cx.spec.release });
+    const { metadataSecret } = cx.spec;
+    const name = metadataSecret ?? names(cx).metadata;
+    if (metadataSecret) await sharedSecret(cx, metadataSecret);
+    else await cx.generate(name, () => ({ [METADATA_KEY]: password(cx.random) }));
+    return { metadata: name, cache: cache(cx) };
+  },
+});
+
+const apiDatabase = row('DatabaseReady', {
+  needs: { input },
+  run: cx => {
+    const database = databaseOf(cx.name, 'api');
+    const { databaseSecret, databaseInstance: instance } = cx.spec;
+    if (databaseSecret) return givenDatabase(cx, databaseSecret, 'spec.databaseSecret', database);
+    const order = { secret: names(cx).apiDatabase, instance, field: 'spec.databaseInstance', user: userOf(cx, 'api') };
+    return packDatabase(cx, order, database);
+  },
+  undo: cx => {
+    const all = cx.spec.deletionPolicy === 'Delete';
+    return dropDatabase(cx, names(cx).apiDatabase, userOf(cx, 'api'), databaseOf(cx.name, 'api'), all);
+  },
+});
+
+const bus = row('MessageBusReady', {
+  needs: { input },
+  run: cx => {
+    const { messageBusSecret, messageBusInstance: instance } = cx.spec;
+    if (messageBusSecret) return givenBus(cx, messageBusSecret, 'spec.messageBusSecret');
+    const order = { secret: names(cx).bus, instance, field: 'spec.messageBusInstance', user: userOf(cx, 'top') };
+    return packBus(cx, order);
+  },
+  undo: cx => dropBus(cx, names(cx).bus, userOf(cx, 'top')),
+});
+
+/** The service user, packed for the parts. */
+const user = row('IdentityReady', {
+  needs: { input },
+  run: async cx => {
+    const { keystoneSecret } = cx.spec;
+    const link = await identity(cx);
+    if (keystoneSecret) return { secret: keystoneSecret, link };
+    const { url, user, password, project, region } = link;
+    const data = encoded({ url, user, password, project, region });
+    await cx.apply(Secret, { metadata: { name: names(cx).keystone }, type: 'Opaque', data });
+    return { secret: names(cx).keystone, link };
+  },
+  undo: cx => dropIdentity(cx),
+});
+
+interface Mapped {
+  readonly hash: string;
+  readonly links: Links;
+}
+
+/** cell0 first, because everything else is mapped beside it; then all at once, and none waits for another. */
+const cells = row.each('CellsReady', {
+  needs: { input, apiDatabase, bus, user },
+  over: object => cellsOf(object.spec),
+  first: CELL0,
+  status: 'cells',
+  run: async (cx: EachCx<NovaObject, Mapped>, cell, d) => {
+    const [database, cellBusLink] = await cx.all([cellDatabase(cx, cell), cellBus(cx, cell, d.bus)]);
+    const links: Links = {
+      api: d.apiDatabase.secret,
+      cell: database.secret,
+      bus: cellBusLink.secret,
+      keystone: d.user.secret,
+      mappings: names(cx).mappings,
+      metadata: d.input.metadata,
+      cache: d.input.cache,
+    };
+    const child = await cx.child(NovaCell, cellObject(cx.name, cell.name), cellSpec(cx.spec, cell, links));
+    const hash = await mapCell(cx, cell.name, {
+      api: d.apiDatabase.link,
+      cell: database.link,
+      bus: cellBusLink.link,
+    });
+    cx.line({ hash });
+    // Mapped is enough for the API to know it, though its own processes may not run yet.
+    cx.usable({ hash, links });
+    assertReady(child as DeepReadonly<AnyObject>);
+    return { hash, links };
+  },
+  undo: (cx, name) => leaveCell(cx, name),
+});
+
+/** What the parts start with and restart for. A cell that is being mapped again keeps its line: it is still mapped. */
+const mappings = row('CellMappingsReady', {
+  needs: { cells },
+  run: async (cx, { cells }) => {
+    const name = names(cx).mappings;
+    const before = (await cx.secretIfAny(name)) ?? {};
+    const lines: Record<string, string> = {};
+    for (const cell of cellsOf(cx.spec)) {
+      const hash = cells.get(cell.name)?.hash ?? before[cell.name];
+      if (hash !== undefined) lines[cell.name] = hash;
+    }
+    await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data: encoded(lines) });
+    // Those of cell0, which all parts at the top share.
+    return cells.get(CELL0)!.links;
+  },
+});
+
+const api = row('APIReady', {
+  needs: { mappings },
+  run: async (cx, { mappings }) => {
+    const child = await cx.child(NovaAPI, `${cx.name}-api`, apiSpec(cx.spec, mappings));
+    const { replicas, readyReplicas } = child.status ?? {};
+    cx.report({ ...(replicas !== undefined && { replicas }), ...(readyReplicas !== undefined && { readyReplicas }) });
+    assertReady(child as DeepReadonly<AnyObject>);
+  },
+  undo: cx => cx.remove(NovaAPI, `${cx.name}-api`),
+});
+
+const scheduler = row('SchedulerReady', {
+  needs: { mappings },
+  run: async (cx, { mappings }) => {
+    const child = await cx.child(NovaScheduler, `${cx.name}-scheduler`, schedulerSpec(cx.spec, mappings));
+    assertReady(child as DeepReadonly<AnyObject>);
+  },
+  undo: cx => cx.remove(NovaScheduler, `${cx.name}-scheduler`),
+});
+
+const metadata = row('MetadataReady', {
+  needs: { mappings },
+  when: object => globalMetadata(object.spec),
+  run: async (cx, { mappings }) => {
+    const child = await cx.child(NovaMetadata, `${cx.name}-metadata`, metadataSpec(cx.spec, mappings));
+    assertReady(child as DeepReadonly<AnyObject>);
+  },
+  undo: cx => cx.remove(NovaMetadata, `${cx.name}-metadata`),
+});
+
+/** For the agents on all hosts, when one metadata service serves all cells. */
+const agents = row('MetadataConfigReady', {
+  needs: { input },
+  when: object => globalMetadata(object.spec),
+  run: async (cx, { input }) => {
+    const secret = await sharedSecret(cx, input.metadata);
+    const text = write(metadataAgentConf(serviceHost(cx, `${cx.name}-metadata`), secret).sections);
+    const data = encoded({ '05-nova-metadata.conf': text });
+    await cx.apply(Secret, { metadata: { name: names(cx).agents }, type: 'Opaque', data });
+  },
+});
+
+/** A catalog has one entry of a type: of several Novas with one Keystone, the oldest stands in it. */
+const entry = row('EndpointsReady', {
+  needs: { user },
+  run: async cx => {
+    const internal = `http://${serviceHost(cx, `${cx.name}-api`)}:${API_PORT}/v2.1`;
+    const endpoints = { internal, public: cx.spec.publicURL ?? internal };
+    cx.report({ endpoints });
+    if (inCatalog(cx)) await (await identityAdmin(cx))?.ensureService({ name: cx.name, type: 'compute', endpoints });
+  },
+  undo: async cx => {
+    if (inCatalog(cx)) await (await identityAdmin(cx, true))?.dropService('compute');
+  },
+});
+
+function inCatalog(cx: NovaCx): boolean {
+  const age = (object: DeepReadonly<AnyObject>): string =>
+    `${object.metadata.creationTimestamp} ${object.metadata.name}`;
+  const own = cx.object as DeepReadonly<AnyObject>;
+  const rivals = cx.list(Nova, {}).filter(other => {
+    const { keystoneInstance, keystoneSecret } = other.spec as NovaObject['spec'];
+    return !keystoneSecret && keystoneInstance === cx.spec.keystoneInstance && !other.metadata.deletionTimestamp;
+  });
+  return rivals.every(other => other.metadata.uid === own.metadata.uid || age(own) < age(other));
+}
+
+export const nova = plan(
+  Nova,
+  { input, apiDatabase, bus, user, cells, mappings, api, scheduler, metadata, agents, entry },
+  {
+    manages: [Secret, Job, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
+    reads: [Pod, NovaConductor, Nova],
+    external: true,
+  },
+);

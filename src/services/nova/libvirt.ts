@@ -1,0 +1,123 @@
+import type { ConfigFile } from '../config.ts';
+import type { ProcessVolume } from '../pod.ts';
+import { STATE } from './config.ts';
+
+/** Nodes that run guests. */
+export const COMPUTE_LABEL = 'openstack.k8s.io/compute';
+
+const START = '/var/lib/openstack/libvirt';
+const file = (key: string, path: string, lines: readonly string[]): ConfigFile => ({
+  key,
+  path,
+  text: `${lines.join('\n')}\n`,
+});
+
+/** Only through the socket of the node: whoever opens that is root there already. */
+export const libvirtFiles: readonly ConfigFile[] = [
+  file('libvirtd.conf', '/etc/libvirt/libvirtd.conf', [
+    'listen_tls = 0',
+    'listen_tcp = 0',
+    'unix_sock_group = "root"',
+    'auth_unix_ro = "none"',
+    'auth_unix_rw = "none"',
+    // The default of five starves nova-compute while one call hangs.
+    'max_client_requests = 20',
+  ]),
+  file('qemu.conf', '/etc/libvirt/qemu.conf', [
+    'user = "root"',
+    'group = "root"',
+    'dynamic_ownership = 0',
+    'remember_owner = 0',
+    'security_driver = "none"',
+    'security_default_confined = 0',
+    // The pod's cgroup dies with the pod; guests live outside of it, where nothing limits them twice.
+    'cgroup_controllers = [ ]',
+    'namespaces = [ ]',
+    'seccomp_sandbox = 0',
+    'set_process_name = 1',
+    'max_core = 0',
+    // The log daemon is a pod of its own, so consoles go on when this one restarts.
+    'stdio_handler = "logd"',
+  ]),
+  file('libvirt-start.sh', `${START}/libvirt-start.sh`, [
+    'set -eu',
+    '# Out of the pod in every hierarchy: what is started from here outlives the pod.',
+    'leave() {',
+    `  group=$1\${2%%/kubepods*}/openstack-guests`,
+    '  mkdir -p "$group"',
+    '  for limit in cpuset.cpus cpuset.mems; do',
+    '    if [ -e "$group/$limit" ] && [ -z "$(cat "$group/$limit")" ]; then',
+    `      cat "\${group%/*}/$limit" >"$group/$limit"`,
+    '    fi',
+    '  done',
+    '  echo 0 >"$group/cgroup.procs"',
+    '}',
+    'while IFS=: read -r _ names path; do',
+    '  if [ -z "$names" ]; then',
+    '    if [ -e /sys/fs/cgroup/unified/cgroup.procs ]; then leave /sys/fs/cgroup/unified "$path"',
+    '    elif [ -e /sys/fs/cgroup/cgroup.controllers ]; then leave /sys/fs/cgroup "$path"; fi',
+    `  elif [ -d "/sys/fs/cgroup/\${names#name=}" ]; then leave "/sys/fs/cgroup/\${names#name=}" "$path"`,
+    '  fi',
+    'done </proc/self/cgroup',
+    'until [ -S /run/libvirt/virtlogd-sock ]; do sleep 0.2; done',
+    'mkdir -p /var/lib/libvirt/images /var/cache/libvirt',
+    '# Nova asks libvirt for the name of the node, and a pod on the host network has the name of the machine.',
+    'exec unshare --uts bash -c \'hostname "$NODE_NAME"; exec libvirtd -p /run/libvirt/libvirtd.pid\'',
+  ]),
+];
+
+export const virtlogdFiles: readonly ConfigFile[] = [
+  file('virtlogd-start.sh', `${START}/virtlogd-start.sh`, [
+    'set -eu',
+    'mkdir -p /var/log/libvirt/qemu',
+    'exec virtlogd -p /run/libvirt/virtlogd.pid',
+  ]),
+];
+
+/** The node's name and address are the pod's to know; they come first, so that the user's text wins. */
+export const computeFiles: readonly ConfigFile[] = [
+  file('compute-start.sh', `${START}/compute-start.sh`, [
+    'set -eu',
+    // Without it the resource tracker finds no disk and reports nothing (lab.md 5, trap 5).
+    `mkdir -p ${STATE}/instances ${STATE}/tmp`,
+    'printf \'[DEFAULT]\\nhost = %s\\nmy_ip = %s\\n\' "$NODE_NAME" "$NODE_IP" >/tmp/node.conf',
+    'exec nova-compute --config-file /tmp/node.conf --config-dir /etc/nova/nova.conf.d',
+  ]),
+];
+
+export const startArgv = (name: 'libvirt' | 'virtlogd' | 'compute'): readonly string[] => [
+  'bash',
+  `${START}/${name}-start.sh`,
+];
+
+export const nodeEnv = [
+  { name: 'NODE_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } } },
+  { name: 'NODE_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.hostIP' } } },
+];
+
+const folder = (name: string, path: string, more: Partial<ProcessVolume> = {}): ProcessVolume => ({
+  name,
+  hostPath: { path, type: 'DirectoryOrCreate' },
+  mountPath: path,
+  ...more,
+});
+
+const shared: readonly ProcessVolume[] = [
+  folder('run-libvirt', '/run/libvirt'),
+  folder('var-libvirt', '/var/lib/libvirt'),
+  // Mounts that nova-compute makes for volumes must be seen by the hypervisor, and the other way round.
+  folder('var-nova', STATE, { mountPropagation: 'Bidirectional' }),
+  folder('run-ovs', '/run/openvswitch'),
+  // Nova looks for the guests' terminals by the names libvirt gives (lab.md 5, trap 6).
+  { name: 'dev', hostPath: { path: '/dev', type: 'Directory' }, mountPath: '/dev' },
+];
+
+export const computeVolumes = shared;
+export const libvirtVolumes: readonly ProcessVolume[] = [
+  ...shared,
+  folder('log-libvirt', '/var/log/libvirt'),
+  { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' }, mountPath: '/sys/fs/cgroup' },
+];
+
+/** On the node's own network: migration and consoles use its address, and a restart of the pod changes neither. */
+export const onNode = { hostNetwork: true, hostPID: true, dnsPolicy: 'ClusterFirstWithHostNet' } as const;

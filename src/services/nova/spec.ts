@@ -1,0 +1,210 @@
+import type { InputOf, ObjectOf, SpecOf } from '../../../api/kind.ts';
+import type { NovaAPI } from '../../../api/nova/api.ts';
+import type { NovaCell } from '../../../api/nova/cell.ts';
+import type { NovaMetadata } from '../../../api/nova/metadata.ts';
+import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
+import type { Nova } from '../../../api/openstack/nova.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
+import { databaseNameOf } from '../names.ts';
+
+/** What a Nova asks for, as pure functions of its spec. */
+
+export type NovaObject = ObjectOf<typeof Nova>;
+export type NovaSpec = SpecOf<typeof Nova>;
+type Spec = DeepReadonly<NovaSpec>;
+type Template = NonNullable<Spec['apiServiceTemplate']>;
+export type CellTemplate = NonNullable<Spec['cellTemplates']>[string];
+
+/** The cell of what never reached a host, and of the super conductor. It has no bus of its own. */
+export const CELL0 = 'cell0';
+
+/** Absent or empty means what most want first: one cell, on the labelled nodes of this cluster. */
+const DEFAULT_CELLS: Readonly<Record<string, CellTemplate>> = {
+  [CELL0]: {},
+  cell1: { novaComputeTemplates: { libvirt: { computeDriver: 'libvirt' } } },
+};
+
+export interface Cell {
+  readonly name: string;
+  readonly template: CellTemplate;
+}
+
+/** cell0 is always there, also when the user only wrote the others. */
+export function cellsOf(spec: Spec): readonly Cell[] {
+  const given = spec.cellTemplates ?? {};
+  const cells = Object.keys(given).length > 0 ? { [CELL0]: {}, ...given } : DEFAULT_CELLS;
+  return Object.entries(cells).map(([name, template]) => ({ name, template }));
+}
+
+const perCell = (spec: Spec): readonly string[] =>
+  cellsOf(spec)
+    .filter(cell => cell.template.metadataServiceTemplate?.enabled === true)
+    .map(cell => cell.name);
+
+/** Whether one metadata service serves all cells. */
+export const globalMetadata = (spec: Spec): boolean =>
+  spec.metadataServiceTemplate?.enabled ?? perCell(spec).length === 0;
+
+export interface Problem {
+  readonly reason: string;
+  readonly what: string;
+  readonly next: string;
+}
+
+/** Names of parts of Nova: a cell of that name would share their Secrets. */
+const TAKEN = ['api', 'scheduler', 'metadata'];
+
+/** Why a spec can't be carried out, or undefined. */
+export function problemOf(spec: Spec): Problem | undefined {
+  const cells = cellsOf(spec);
+  const taken = cells.find(cell => TAKEN.includes(cell.name));
+  if (taken)
+    return {
+      reason: 'CellNameTaken',
+      what: `spec.cellTemplates.${taken.name} has the name of a part of Nova`,
+      next: 'give the cell another name',
+    };
+  const [first] = perCell(spec);
+  if (spec.metadataServiceTemplate?.enabled === true && first !== undefined)
+    return {
+      reason: 'MetadataConflict',
+      what: `spec.metadataServiceTemplate and spec.cellTemplates.${first}.metadataServiceTemplate are both enabled`,
+      next: 'disable one: metadata is served for all cells or by each',
+    };
+  const computes = cells.find(cell => cell.name === CELL0 && cell.template.novaComputeTemplates);
+  if (computes)
+    return {
+      reason: 'CellWithoutHosts',
+      what: 'spec.cellTemplates.cell0.novaComputeTemplates is set, and no host can be in cell0',
+      next: 'move them to another cell',
+    };
+  return sharedSecret(cells, 'databaseSecret', spec.databaseSecret) ?? sharedSecret(cells, 'messageBusSecret');
+}
+
+/** Nova refuses two cells with one URL, after the second one was half made. */
+function sharedSecret(
+  cells: readonly Cell[],
+  field: 'databaseSecret' | 'messageBusSecret',
+  api?: string,
+): Problem | undefined {
+  const seen = new Map<string, string>(api === undefined ? [] : [[api, `spec.${field}`]]);
+  for (const { name, template } of cells) {
+    const secret = template[field];
+    if (secret === undefined) continue;
+    const other = seen.get(secret);
+    const here = `spec.cellTemplates.${name}.${field}`;
+    if (other)
+      return {
+        reason: 'CellsShare',
+        what: `${here} and ${other} both name Secret ${secret}`,
+        next: 'give each cell its own',
+      };
+    seen.set(secret, here);
+  }
+  return undefined;
+}
+
+export const databaseOf = (nova: string, part: string): string => databaseNameOf(`${nova}_${part}`);
+
+/** Fields of Nova that its parts have too, where the user set them: the rest is each part's own (rule 4). */
+const COMMON = ['release', 'podProfile', 'images', 'region'] as const;
+const PODS = [
+  'resources',
+  'nodeSelector',
+  'tolerations',
+  'topologySpread',
+  'priorityClassName',
+  'extraMounts',
+] as const;
+
+const picked = <T extends object, K extends keyof T>(from: T, fields: readonly K[]): Partial<Pick<T, K>> =>
+  Object.fromEntries(fields.filter(field => from[field] !== undefined).map(field => [field, from[field]])) as Partial<
+    Pick<T, K>
+  >;
+
+/** A template completed by what Nova says for all of its pods. The texts are not: each part reads its owners' itself. */
+function complete(spec: Spec, template: Partial<Template> = {}): Partial<Template> {
+  const secrets = [...(spec.customServiceConfigSecrets ?? []), ...(template.customServiceConfigSecrets ?? [])];
+  const overwrite = { ...spec.defaultConfigOverwrite, ...template.defaultConfigOverwrite };
+  return {
+    ...picked(spec, PODS),
+    replicas: spec.replicas,
+    ...template,
+    ...(secrets.length > 0 && { customServiceConfigSecrets: secrets }),
+    ...(Object.keys(overwrite).length > 0 && { defaultConfigOverwrite: overwrite }),
+  };
+}
+
+const withoutFlag = <T extends { readonly enabled?: boolean; readonly expose?: unknown }>(
+  template: T | undefined,
+): Omit<T, 'enabled' | 'expose'> => {
+  const { enabled: _enabled, expose: _expose, ...rest } = template ?? ({} as T);
+  return rest;
+};
+
+/** Names of the Secrets that hold the links. */
+export interface Links {
+  readonly api: string;
+  readonly cell: string;
+  readonly bus: string;
+  readonly keystone: string;
+  readonly mappings: string;
+  readonly metadata: string;
+  readonly cache: readonly string[];
+}
+
+const linkFields = (links: Links) => ({
+  apiDatabaseSecret: links.api,
+  cellDatabaseSecret: links.cell,
+  messageBusSecret: links.bus,
+  keystoneSecret: links.keystone,
+  memcachedServers: [...links.cache],
+  cellMappingsSecret: links.mappings,
+});
+
+export const apiSpec = (spec: Spec, links: Links) =>
+  ({
+    ...picked(spec, [...COMMON, 'image', 'publicURL']),
+    ...complete(spec, spec.apiServiceTemplate),
+    ...linkFields(links),
+  }) as Partial<InputOf<typeof NovaAPI>>;
+
+export const schedulerSpec = (spec: Spec, links: Links) =>
+  ({
+    ...picked(spec, [...COMMON, 'discoverHostsIntervalSeconds']),
+    ...complete(spec, spec.schedulerServiceTemplate),
+    ...linkFields(links),
+  }) as Partial<InputOf<typeof NovaScheduler>>;
+
+export const metadataSpec = (spec: Spec, links: Links) =>
+  ({
+    ...picked(spec, COMMON),
+    ...complete(spec, withoutFlag(spec.metadataServiceTemplate)),
+    ...linkFields(links),
+    metadataSecret: links.metadata,
+  }) as Partial<InputOf<typeof NovaMetadata>>;
+
+/** cell0 gets the API's database for its super conductor, and nobody else does. */
+export function cellSpec(spec: Spec, cell: Cell, links: Links): Partial<InputOf<typeof NovaCell>> {
+  const {
+    databaseInstance: _d,
+    messageBusInstance: _m,
+    databaseSecret: _ds,
+    messageBusSecret: _ms,
+    ...own
+  } = cell.template;
+  const { apiDatabaseSecret, cellMappingsSecret, ...fields } = linkFields(links);
+  return {
+    ...picked(spec, [...COMMON, 'virtType', 'ephemeralStorage', 'cephStorage']),
+    ...own,
+    cellName: cell.name,
+    ...fields,
+    ...(cell.name === CELL0 && { apiDatabaseSecret, cellMappingsSecret }),
+    metadataSecret: links.metadata,
+    conductorServiceTemplate: complete(spec, own.conductorServiceTemplate),
+    noVNCProxyServiceTemplate: complete(spec, own.noVNCProxyServiceTemplate),
+    ...(own.metadataServiceTemplate && {
+      metadataServiceTemplate: complete(spec, own.metadataServiceTemplate),
+    }),
+  } as Partial<InputOf<typeof NovaCell>>;
+}
