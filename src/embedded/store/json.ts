@@ -46,3 +46,13 @@ export function without<T extends Json>(object: T, ...keys: string[]): Json {
 export function orElse(object: Json, key: string, value: unknown): void {
   if (object[key] === undefined || object[key] === null) object[key] = value;
 }
+
+/** How Go prints a map with %v. */
+export function goMap(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goMap).join(' ')}]`;
+  if (!isObject(value)) return String(value);
+  return `map[${Object.keys(value)
+    .sort()
+    .map(k => `${k}:${goMap(value[k])}`)
+    .join(' ')}]`;
+}

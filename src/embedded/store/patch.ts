@@ -3,7 +3,7 @@ import type { Response } from '../../kube/transport.ts';
 import { applyRequest } from './applying.ts';
 import { type Call, lookUp, managerOf, type Server } from './call.ts';
 import { decodeObject } from './codec.ts';
-import { clone, isObject, type Json } from './json.ts';
+import { clone, goMap, isObject, type Json } from './json.ts';
 import { jsonPatch } from './jsonpatch.ts';
 import { tracked } from './owners.ts';
 import { badRequest, invalid, invalidValue, notFound, Refusal, unsupportedMediaType } from './status.ts';
@@ -47,16 +47,6 @@ function decodePatched(call: Call, type: string, patched: Json, body: unknown): 
       invalidValue('patch', value, text),
     ]);
   }
-}
-
-/** How Go prints a map with %v. */
-export function goMap(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goMap).join(' ')}]`;
-  if (!isObject(value)) return String(value);
-  return `map[${Object.keys(value)
-    .sort()
-    .map(k => `${k}:${goMap(value[k])}`)
-    .join(' ')}]`;
 }
 
 function patchedBy(type: string, call: Call, before: AnyObject, body: unknown): Json {

@@ -1,5 +1,4 @@
-import { clone, equal, isObject, type Json } from './json.ts';
-import { goMap } from './patch.ts';
+import { clone, equal, goMap, isObject, type Json } from './json.ts';
 import { internal } from './status.ts';
 import { type Field, fieldsOf, type Type } from './types.ts';
 

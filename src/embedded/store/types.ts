@@ -31,8 +31,6 @@ const structs = new Map<string, ReadonlyMap<string, Field>>();
 /** `apps/v1`, `Deployment` to the struct's name; undefined when the kind is not in the table. */
 export const structOf = (apiVersion: string, kind: string): string | undefined => raw.kinds[`${apiVersion}/${kind}`];
 
-export const isAtomic = (struct: string): boolean => raw.atomicTypes.includes(struct);
-
 export function fieldsOf(struct: string): ReadonlyMap<string, Field> {
   let fields = structs.get(struct);
   if (!fields) {
