@@ -21,8 +21,8 @@ const ROWS: readonly Row[] = [
   [/\brabbitmq-server\b/, startRabbit],
   [/\bkeystone-manage\s+db_sync/, (run, net) => syncSchema(run, net, 'keystone', emptyKeystone)],
   [/\bkeystone-manage\s+bootstrap/, (run, net) => ({ after: SYNC, end: () => bootstrap(run, net) })],
-  // `placement-manage db sync`, `nova-manage api_db sync`, `neutron-db-manage upgrade heads` ...
-  [/\b(\w+)-(db-)?manage\s+.*\b(sync|upgrade)\b/, (run, net) => syncSchema(run, net, serviceOf(commandOf(run)))],
+  // `placement-manage db sync`, `glance-manage db_sync`, `nova-manage api_db sync`, `neutron-db-manage upgrade heads` ...
+  [/\b(\w+)-(db-)?manage\s+.*(\b|_)(sync|upgrade)\b/, (run, net) => syncSchema(run, net, serviceOf(commandOf(run)))],
   [/\/nova\/db-sync\.sh\b/, novaSync],
   [/\/nova\/ensure-cell\.sh\b/, novaEnsureCell],
   [/\/nova\/delete-cell\.sh\b/, novaDeleteCell],
@@ -77,7 +77,9 @@ function startRabbit(run: Run, net: Net, serve: Serve): Outcome {
   return SLOW_SERVER;
 }
 
-function startUwsgi(run: Run, _net: Net, serve: Serve): Outcome {
+function startUwsgi(run: Run, net: Net, serve: Serve): Outcome {
+  const missing = fabricOf(run).find(({ host, port }) => !net.answers(host, port));
+  if (missing) return { exit: 1, message: `OVN database ${missing.host}:${missing.port}: not connected`, after: 5_000 };
   const command = `${commandOf(run)}\n${textOf(run, /uwsgi\.ini$|\.ini$/).join('\n')}`;
   if (!command.includes('keystone')) serve(run.pod, { is: 'other', database: connectionOf(run) });
   else {
@@ -90,6 +92,15 @@ function startUwsgi(run: Run, _net: Net, serve: Serve): Outcome {
   }
   return { serves: true, readyAfter: 5_000 };
 }
+
+/** Databases of OVN that the application connects to before it serves (`ovn_nb_connection = tcp:10.0.0.1:6641`). */
+const fabricOf = (run: Run): { host: string; port: number }[] =>
+  textOf(run, /\.ini$/).flatMap(text =>
+    [...text.matchAll(/^\s*ovn_[ns]b_connection\s*=\s*tcp:(.+):(\d+)\s*$/gm)].map(m => ({
+      host: m[1]!,
+      port: Number(m[2]),
+    })),
+  );
 
 function syncSchema(run: Run, net: Net, service: string, rows?: () => KeystoneRows): Outcome {
   const end = (): Exit => {

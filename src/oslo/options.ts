@@ -85,8 +85,12 @@ const borrowed: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['ovn_agent', 'ovn'],
     ['ovn_agent', 'agent'],
     ['neutron', 'agent'],
+    ['neutron', 'oslo_concurrency'],
   ],
-  ovn_agent: [['openvswitch_agent', 'agent']],
+  ovn_agent: [
+    ['openvswitch_agent', 'agent'],
+    ['neutron', 'oslo_concurrency'],
+  ],
 };
 
 /** Options that the generator's data lacks altogether: file -> group -> option. */

@@ -4,10 +4,14 @@ import { controlplane } from '../controlplane/index.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Plan, plan, rowsOf } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
+import { glance } from './glance/index.ts';
 import { keystone } from './keystone/index.ts';
 import { mariadb } from './mariadb/index.ts';
 import { memcached } from './memcached/index.ts';
+import { neutron } from './neutron/index.ts';
 import { novaPlans } from './nova/plans.ts';
+import { ovn } from './ovn/index.ts';
+import { placement } from './placement/index.ts';
 import { rabbitmq } from './rabbitmq/index.ts';
 
 /** Every controller of the operator. A new service is a folder and a line here. */
@@ -17,6 +21,10 @@ const written: readonly Plan<never>[] = [
   rabbitmq,
   memcached,
   keystone,
+  glance,
+  placement,
+  ovn,
+  neutron,
   ...novaPlans,
 ] as readonly Plan<never>[];
 

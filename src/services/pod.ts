@@ -29,6 +29,8 @@ export interface Process {
   readonly liveness?: Probe;
   readonly startup?: Probe;
   readonly volumes?: readonly ProcessVolume[];
+  /** Mounts of volumes that the workload brings, such as a claim of each pod. */
+  readonly mounts?: readonly VolumeMount[];
   /** Folders that the process writes and the image does not give to its user. */
   readonly scratch?: readonly string[];
   /** Rights on the node, instead of those of the pod profile. */
@@ -148,7 +150,7 @@ function containerOf(
   const own = process.volumes ?? [];
   const extra = main ? ((block.extraMounts ?? []) as readonly ProcessVolume[]) : [];
   const volumes: Volume[] = [...profile.volumes];
-  const mounts: VolumeMount[] = [...profile.mounts];
+  const mounts: VolumeMount[] = [...profile.mounts, ...(process.mounts ?? [])];
   for (const { mountPath, readOnly, mountPropagation, subPath, ...volume } of [...own, ...extra]) {
     volumes.push(volume);
     mounts.push({

@@ -30,17 +30,22 @@ export const cacheSection = (servers: readonly string[]): Section => ({
   memcache_socket_timeout: 0.5,
 });
 
-/** How a service asks Keystone whose token it was shown. */
-export const authTokenSection = (link: IdentityLink, servers: readonly string[], type: string): Section => ({
+/** How a service logs in as its own user, to call another one. */
+export const userSection = (link: IdentityLink): Section => ({
   auth_type: 'password',
   auth_url: link.url,
-  www_authenticate_uri: link.url,
   username: link.user,
   password: link.password,
   project_name: link.project,
   user_domain_name: 'Default',
   project_domain_name: 'Default',
   region_name: link.region,
+});
+
+/** How a service asks Keystone whose token it was shown. */
+export const authTokenSection = (link: IdentityLink, servers: readonly string[], type: string): Section => ({
+  ...userSection(link),
+  www_authenticate_uri: link.url,
   interface: 'internal',
   service_type: type,
   // Without it a stolen user token with an expired life could be renewed by anybody (CVE-2023-2088).

@@ -52,10 +52,47 @@ export const claimTemplate = <O extends Managed>(cx: Cx<O>, labels: Readonly<Rec
 };
 
 /** Under Delete the volumes go, after the pods that hold them; under Retain a later object of this name finds them. */
-export async function removeData<O extends Managed>(cx: Cx<O>, policy: 'Retain' | 'Delete'): Promise<void> {
+export async function removeData<O extends Managed>(
+  cx: Cx<O>,
+  policy: 'Retain' | 'Delete',
+  set: string = cx.name,
+): Promise<void> {
   if (policy !== 'Delete') return;
-  await cx.remove(StatefulSet, cx.name);
+  await cx.remove(StatefulSet, set);
   const { replicas } = cx.spec as unknown as Stored;
-  for (let ordinal = 0; ordinal < replicas; ordinal++)
-    await cx.remove(PersistentVolumeClaim, `data-${cx.name}-${ordinal}`);
+  for (let ordinal = 0; ordinal < replicas; ordinal++) await cx.remove(PersistentVolumeClaim, `data-${set}-${ordinal}`);
+}
+
+/**
+ * One volume for all pods of a service, made at most once and kept by name. Who may mount it is fixed at its creation:
+ * by one node, or by all where more than one pod was asked for.
+ */
+export async function sharedClaim<O extends Managed>(cx: Cx<O>, name: string): Promise<void> {
+  storageClass(cx);
+  const { replicas, storageSize, storageClass: storageClassName } = cx.spec as unknown as Stored;
+  const found = cx.get(PersistentVolumeClaim, name)?.spec as { readonly accessModes?: readonly string[] } | undefined;
+  const accessModes = found?.accessModes ?? [replicas > 1 ? 'ReadWriteMany' : 'ReadWriteOnce'];
+  if (replicas > 1 && !accessModes.includes('ReadWriteMany'))
+    throw stall({
+      reason: 'VolumeNotShared',
+      what: `PersistentVolumeClaim ${name} can be mounted by one node only, and spec.replicas is ${replicas}`,
+      who: 'User',
+      next: 'set it to 1, or move the data to a ReadWriteMany claim of that name',
+    });
+  const body = {
+    metadata: { name },
+    spec: {
+      accessModes: [...accessModes],
+      ...(storageClassName && { storageClassName }),
+      resources: { requests: { storage: storageSize } },
+      volumeMode: 'Filesystem',
+    },
+  };
+  await cx.apply(PersistentVolumeClaim, body, { retain: true });
+}
+
+/** The volume goes after the pods that hold it. */
+export async function removeClaim<O extends Managed>(cx: Cx<O>, set: string, name: string): Promise<void> {
+  await cx.remove(StatefulSet, set);
+  await cx.remove(PersistentVolumeClaim, name);
 }

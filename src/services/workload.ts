@@ -9,6 +9,7 @@ import type { Config, ConfigFile } from './config.ts';
 import { imageOf } from './images.ts';
 import { type Place, podLabels } from './names.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate } from './pod.ts';
+import { claimTemplate } from './storage.ts';
 import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
 
 /** One kind of pods of a service: a line of its table. `S` is the spec of the service's kind. */
@@ -36,7 +37,11 @@ export interface Workload<S> {
   readonly env?: (place: Place) => readonly EnvVar[];
   readonly volumes?: (place: Place) => readonly ProcessVolume[];
   readonly scratch?: readonly string[];
+  /** Where each pod mounts a volume of its own, which outlives it. */
+  readonly data?: string;
   readonly security?: Process['security'];
+  /** Started without Kolla also under its profile. */
+  readonly direct?: boolean;
   readonly graceSeconds?: number;
   /** Fields of the pod itself, e.g. hostNetwork. */
   readonly pod?: Partial<PodSpec>;
@@ -105,10 +110,17 @@ const BLOCK = [
   'extraMounts',
 ] as const satisfies readonly (keyof PodBlock)[];
 
+const PLACE: readonly string[] = ['nodeSelector', 'topologySpread'];
+
 /** The pod settings of a workload: its template's, else the object's. */
 export function blockOf<O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): PodBlock {
   const [spec, template] = [specOf(cx), templateOf(cx, workload)];
-  const set = BLOCK.map(field => [field, template[field] ?? spec[field]]).filter(([, value]) => value !== undefined);
+  // Where the pods of nodes run is a matter of the nodes; the object's own selector is about all the others.
+  const fields = workload.as === DaemonSet ? BLOCK.filter(field => !PLACE.includes(field)) : BLOCK;
+  const inherited = Object.fromEntries(fields.map(field => [field, spec[field]]));
+  const set = BLOCK.map(field => [field, template[field] ?? inherited[field]]).filter(
+    ([, value]) => value !== undefined,
+  );
   return { podProfile: spec.podProfile, ...Object.fromEntries(set) };
 }
 
@@ -135,7 +147,9 @@ export function processOf<O extends Managed, S>(
     ...(workload.env && { env: workload.env(cx) }),
     ...(workload.volumes && { volumes: workload.volumes(cx) }),
     ...(workload.scratch && { scratch: workload.scratch }),
+    ...(workload.data && { mounts: [{ name: 'data', mountPath: workload.data }] }),
     ...(workload.security && { security: workload.security }),
+    ...(workload.direct && { direct: true }),
   };
 }
 
@@ -171,6 +185,7 @@ export async function runWorkload<O extends Managed, S>(
         ...(workload.graceSeconds !== undefined && { graceSeconds: workload.graceSeconds }),
         pod: { ...(workload.nodes && { affinity: onNodes(workload.nodes) }), ...workload.pod },
       }),
+      ...(workload.data && { volumeClaimTemplates: [claimTemplate(cx, labels)] }),
     },
   });
   const status = live.status as { readyReplicas?: number; numberReady?: number; desiredNumberScheduled?: number };

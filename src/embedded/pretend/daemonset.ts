@@ -1,8 +1,8 @@
 import { DaemonSet, Node, Pod } from '../../kube/resource.ts';
 import { type Hands, shortHash } from './hands.ts';
-import { isActive, isReady, matches, type NodeObject, type PodObject, type Workload } from './objects.ts';
+import { isActive, isReady, type NodeObject, type PodObject, type Workload } from './objects.ts';
 import { makePod, podFrom } from './replicaset.ts';
-import { tolerates } from './schedule.ts';
+import { fits, tolerates } from './schedule.ts';
 
 interface DaemonSetObject extends Workload {
   spec: Workload['spec'] & { updateStrategy?: { type?: string; rollingUpdate?: { maxUnavailable?: number | string } } };
@@ -10,13 +10,13 @@ interface DaemonSetObject extends Workload {
 
 const HASH = 'controller-revision-hash';
 
-/** One pod on every node that the template's nodeSelector matches and whose taints it tolerates. */
+/** One pod on every node that the template's selector and affinity match and whose taints it tolerates. */
 export async function daemonSet(hands: Hands, set: DaemonSetObject): Promise<undefined> {
   const { template, updateStrategy } = set.spec;
   const hash = shortHash(template);
   const wanted = hands.view
     .list<NodeObject>(Node)
-    .filter(n => matches(n.metadata.labels, template.spec.nodeSelector) && tolerates(template.spec, n, true))
+    .filter(n => fits(template.spec, n.metadata.labels) && tolerates(template.spec, n, true))
     .map(n => n.metadata.name)
     .sort();
   const pods = hands.view.controlled<PodObject>(Pod, set);

@@ -145,12 +145,35 @@ describe('the scheduler', () => {
     metadata: { name: 'p' },
     spec: { containers: [], ...spec },
   });
+  const has = (key: string) => ({ key, operator: 'Exists' });
+  const not = (key: string, value: string) => ({ key, operator: 'NotIn', values: [value] });
+  const near = (...terms: object[][]) => ({
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: terms.map(matchExpressions => ({ matchExpressions })),
+        },
+      },
+    },
+  });
   const load = (n: string) => ({ a: 2, b: 1 })[n] ?? 0;
   const tainted = node('t', true, {}, [{ key: 'only', value: 'me', effect: 'NoSchedule' }]);
   it.each([
     ['the emptiest', pod(), [node('a'), node('b')], { node: 'b' }],
     ['only nodes that are up', pod(), [node('a'), node('b', false)], { node: 'a' }],
     ['the selector', pod({ nodeSelector: { x: 'y' } }), [node('a', true, { x: 'y' }), node('b')], { node: 'a' }],
+    [
+      'any term of the affinity',
+      pod(near([has('x')], [has('y')])),
+      [node('a', true, { y: '' }), node('b')],
+      { node: 'a' },
+    ],
+    [
+      'all of a term',
+      pod(near([has('x'), not('x', 'z')])),
+      [node('a', true, { x: 'y' }), node('b', true, { x: 'z' })],
+      { node: 'a' },
+    ],
     ['no taint that is not tolerated', pod(), [node('a'), tainted], { node: 'a' }],
   ])('respects %s', (_, p, nodes, wanted) => expect(choose(p, nodes, [], load)).toEqual(wanted));
 

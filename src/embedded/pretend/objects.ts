@@ -45,9 +45,22 @@ export interface Volume {
   persistentVolumeClaim?: { claimName: string };
 }
 
+export interface NodeRequirement {
+  key: string;
+  operator: string;
+  values?: string[];
+}
+
 export interface PodSpec {
   nodeName?: string;
   nodeSelector?: Record<string, string>;
+  affinity?: {
+    nodeAffinity?: {
+      requiredDuringSchedulingIgnoredDuringExecution?: {
+        nodeSelectorTerms: { matchExpressions?: NodeRequirement[] }[];
+      };
+    };
+  };
   restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   initContainers?: Container[];
   containers: Container[];

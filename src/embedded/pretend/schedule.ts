@@ -1,6 +1,13 @@
 import { Node, PersistentVolumeClaim, Pod } from '../../kube/resource.ts';
 import { type Hands, withCondition } from './hands.ts';
-import { type ClaimObject, matches, type NodeObject, type PodObject, type PodSpec } from './objects.ts';
+import {
+  type ClaimObject,
+  matches,
+  type NodeObject,
+  type NodeRequirement,
+  type PodObject,
+  type PodSpec,
+} from './objects.ts';
 
 /** Daemon pods stay where a node is cordoned or not ready. */
 export function tolerates(spec: PodSpec, node: NodeObject, daemon = false): boolean {
@@ -18,6 +25,29 @@ export function tolerates(spec: PodSpec, node: NodeObject, daemon = false): bool
     );
 }
 
+/** nodeSelector and required node affinity: any of the terms, all of its requirements. */
+export function fits(spec: PodSpec, labels: Readonly<Record<string, string>> = {}): boolean {
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const meets = ({ key, operator, values = [] }: NodeRequirement): boolean => {
+    const value = labels[key];
+    switch (operator) {
+      case 'Exists':
+        return value !== undefined;
+      case 'DoesNotExist':
+        return value === undefined;
+      case 'In':
+        return value !== undefined && values.includes(value);
+      case 'NotIn':
+        return value === undefined || !values.includes(value);
+      default:
+        throw new Error(`node affinity operator ${operator} is not pretended`);
+    }
+  };
+  return (
+    matches(labels, spec.nodeSelector) && (terms?.some(term => (term.matchExpressions ?? []).every(meets)) ?? true)
+  );
+}
+
 const isUp = (node: NodeObject) =>
   node.status?.conditions?.some(c => c.type === 'Ready' && c.status === 'True') ?? false;
 
@@ -32,7 +62,7 @@ export function choose(
   if (absent) return { why: `persistentvolumeclaim "${absent.name}" not found` };
   if (claims.some(c => c.claim?.status?.phase !== 'Bound'))
     return { why: 'pod has unbound immediate PersistentVolumeClaims' };
-  const fit = nodes.filter(n => isUp(n) && matches(n.metadata.labels, pod.spec.nodeSelector) && tolerates(pod.spec, n));
+  const fit = nodes.filter(n => isUp(n) && fits(pod.spec, n.metadata.labels) && tolerates(pod.spec, n));
   if (fit.length === 0)
     return { why: `0/${nodes.length} nodes are available: none fits the pod's node selector and tolerations` };
   const best = fit.map(n => n.metadata.name).sort((a, b) => load(a) - load(b) || (a < b ? -1 : 1));

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyKind } from '../../api/kind.ts';
+import { Glance } from '../../api/openstack/glance.ts';
+import { Neutron } from '../../api/openstack/neutron.ts';
+import { type Conf, conf } from '../oslo/conf.ts';
+import { lint } from '../oslo/lint.ts';
+import { releases } from '../oslo/options.ts';
+import { write } from '../oslo/write.ts';
+import { glanceConf } from './glance/config.ts';
+import { ml2File, neutronConf } from './neutron/config.ts';
+import { agentSections } from './ovn/chassis.ts';
+import { authToken, busSections, databaseSection, logging } from './sections.ts';
+import type { ConfigInput } from './service.ts';
+
+/** A spec with every default, as a controller reads it. */
+const specOf = (kind: AnyKind, spec: object) => kind.specSchema.parse(spec);
+const input = (kind: AnyKind, spec: object, more: object = {}) =>
+  ({
+    name: 'x',
+    namespace: 'openstack',
+    env: {},
+    spec: specOf(kind, spec),
+    databases: {},
+    bus: undefined,
+    identity: { url: 'http://keystone:5000', user: 'x', password: 'p', project: 'service', region: 'RegionOne' },
+    cache: ['memcached-0:11211'],
+    ...more,
+  }) as object as ConfigInput<never, never>;
+
+const ovn = {
+  northbound: 'tcp:10.96.0.1:6641',
+  southbound: 'tcp:10.96.0.2:6642',
+  encapType: 'geneve',
+  physicalNetworks: ['physnet1'],
+  metadata: true,
+};
+const withLinks = (own: Conf, section: string): string =>
+  write(
+    conf(
+      own.service,
+      logging,
+      ...own.parts,
+      { [section]: databaseSection('mysql+pymysql://u:p@h/d') },
+      busSections('rabbit://u:p@h:5672/v'),
+    ).sections,
+  );
+
+/** Every oslo file that these services write, as [table of its options, text]. */
+const files = (release: string): Record<string, [string, string]> => {
+  const neutron = input(Neutron, { release, mtu: 9000, dnsDomain: 'cloud.example.' }, { input: ovn });
+  const tunnel = input(Neutron, { release }, { input: { ...ovn, encapType: 'vxlan', physicalNetworks: [] } });
+  const placement = conf('placement', { api: { auth_strategy: 'keystone' } }, authToken(neutron, 'placement'));
+  return {
+    placement: [
+      'placement',
+      withLinks(placement, 'placement_database').replace(/\[oslo_messaging_rabbit\][^[]*|transport_url.*\n/g, ''),
+    ],
+    glance: [
+      'glance',
+      withLinks(glanceConf(input(Glance, { release, importMethods: ['glance-direct', 'web-download'] })), 'database'),
+    ],
+    neutron: ['neutron', withLinks(neutronConf(neutron), 'database')],
+    'ml2_conf.ini': ['ml2_conf', ml2File(neutron).text],
+    'ml2_conf.ini over VXLAN': ['ml2_conf', ml2File(tunnel).text],
+    'metadata agent': ['ovn-agent', write(agentSections(ovn.northbound, ovn.southbound))],
+  };
+};
+
+describe('what is generated, read by the tables of each release', () => {
+  const cases = releases.flatMap(release =>
+    Object.entries(files(release)).map(([name, [service, text]]) => [name, release, service, text] as const),
+  );
+  it.each(cases)('%s of %s', (_name, release, service, text) => {
+    expect(text).toContain('[');
+    const found = lint(text, { service, release, from: 'generated' });
+    expect(found.map(f => `${f.severity} ${f.code} [${f.section}] ${f.key}: ${f.message}`)).toEqual([]);
+  });
+
+  it('would tell of a wrong option', () => {
+    const text = `${files('2025.2').neutron![1]}\n[DEFAULT]\nrpc_wokers = 1\n`;
+    expect(lint(text, { service: 'neutron', release: '2025.2', from: 'generated' })).toMatchObject([
+      { code: 'unknown-option', key: 'rpc_wokers' },
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+import { Neutron } from '../../../api/openstack/neutron.ts';
+import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
+import { stall } from '../../runtime/plan/unmet.ts';
+import { ovnLink } from '../ovn/address.ts';
+import { openstackService } from '../service.ts';
+import { daemon, uwsgi } from '../workload.ts';
+import { CONFIG_FILES, ml2File, neutronConf, STATE } from './config.ts';
+
+const shared = { env: () => [CONFIG_FILES], scratch: [STATE] };
+/** One each: they find work in the database, and a second one would find the same. */
+const worker = { ...shared, template: 'workersServiceTemplate', replicas: 1, graceSeconds: 30 } as const;
+
+export const neutron = openstackService(Neutron, {
+  name: 'neutron',
+  user: 42435,
+  image: 'neutron-server',
+  catalog: { type: 'network', check: '/v2.0/networks?limit=1' },
+  databases: { neutron: { section: 'database', sync: ['neutron-db-manage', 'upgrade', 'heads'] } },
+  bus: true,
+  overwrites: ['policy.yaml', 'api-paste.ini'],
+  input: async cx => {
+    if (cx.spec.mechanism !== 'ovn')
+      throw stall({
+        reason: 'NotSupported',
+        what: `spec.mechanism is ${cx.spec.mechanism}`,
+        who: 'User',
+        next: 'use ovn: this version runs no agents',
+      });
+    return ovnLink(cx, cx.spec.ovnInstance, 'spec.ovnInstance');
+  },
+  after: cx => void cx.ready(OVNNetwork, cx.spec.ovnInstance, 'spec.ovnInstance'),
+  pods: {
+    api: uwsgi(
+      {
+        service: 'neutron',
+        port: 9696,
+        module: 'neutron.wsgi.api:application',
+        health: '/healthcheck',
+        // All workers of a pod must agree on when it started, or only the last one gets events of OVN.
+        settings: { 'start-time': '%t' },
+      },
+      shared,
+    ),
+    periodic: daemon('neutron-periodic-workers', worker),
+    maintenance: daemon('neutron-ovn-maintenance-worker', worker),
+  },
+  config: neutronConf,
+  files: x => [ml2File(x)],
+});

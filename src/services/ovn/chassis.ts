@@ -1,0 +1,134 @@
+import type { Container, NodeSelectorRequirement } from 'kubernetes-types/core/v1.d.ts';
+import type { SpecOf } from '../../../api/kind.ts';
+import type { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
+import { DaemonSet } from '../../kube/resource.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { imageOf } from '../images.ts';
+import {
+  COMPUTE_LABEL,
+  GATEWAY_LABEL,
+  HOST_NETWORK,
+  has,
+  hostDevice,
+  hostFolder,
+  is,
+  isNot,
+  lacks,
+  OVS_RUN,
+  onNodes,
+} from '../node.ts';
+import type { Process } from '../pod.ts';
+import { logging } from '../sections.ts';
+import type { Workload } from '../workload.ts';
+import type { OVNObject } from './address.ts';
+import { OVN_RUN, scriptArgv, VSWITCHD_CTL } from './scripts.ts';
+
+type Spec = SpecOf<typeof OVNNetwork>;
+
+/** Rights on the node, proven one by one (lab.md 5): root without any power, and for the switch those of a switch. */
+const POWERLESS: Container['securityContext'] = {
+  runAsUser: 0,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+};
+const SWITCH: Container['securityContext'] = {
+  runAsUser: 0,
+  capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW', 'SYS_NICE', 'IPC_LOCK'] },
+};
+
+/** Which nodes are gateways: by the labels that the spec names, else by ours. */
+function gatewayNodes(spec: DeepReadonly<Spec>): readonly NodeSelectorRequirement[] {
+  const labels = Object.entries(spec.gatewayNodeSelector ?? {}).sort();
+  return labels.length > 0 ? labels.map(([key, value]) => is(key, value)) : [has(GATEWAY_LABEL)];
+}
+
+/** Compute nodes that are no gateways: each label that a gateway must have may be the one that is missing. */
+function otherNodes(spec: DeepReadonly<Spec>): readonly (readonly NodeSelectorRequirement[])[] {
+  const labels = Object.entries(spec.gatewayNodeSelector ?? {}).sort();
+  if (labels.length === 0) return [[has(COMPUTE_LABEL), lacks(GATEWAY_LABEL)]];
+  return labels.map(([key, value]) => [has(COMPUTE_LABEL), isNot(key, value)]);
+}
+
+const base: Workload<Spec> = { as: DaemonSet, argv: [], template: 'controller', graceSeconds: 5 };
+
+/** Two sets of nodes, because a pod can't see the labels of its node and a gateway has one option more. */
+export const chassisWorkload = (spec: DeepReadonly<Spec>, gateway: boolean): Workload<Spec> => ({
+  ...base,
+  pod: { ...HOST_NETWORK, affinity: gateway ? onNodes(gatewayNodes(spec)) : onNodes(...otherNodes(spec)) },
+});
+
+export function chassisProcesses(cx: Cx<OVNObject>, gateway: boolean): readonly Process[] {
+  const { release, images, controller } = cx.spec;
+  const image = (name: string, own?: string): string =>
+    imageOf(name, { release, images, image: own } as Parameters<typeof imageOf>[1], cx.env);
+  const volumes = [
+    hostFolder('run-openvswitch', OVS_RUN),
+    hostFolder('etc-openvswitch', '/etc/openvswitch'),
+    hostFolder('run-ovn', OVN_RUN),
+  ];
+  const common = { user: 0, userName: 'root', direct: true, volumes };
+  const every = { periodSeconds: 2, failureThreshold: 3 };
+  return [
+    {
+      ...common,
+      name: 'ovn-controller',
+      image: image('ovn-controller', controller?.image),
+      argv: scriptArgv('controller'),
+      security: POWERLESS,
+      // Not for liveness: flows go on without the southbound database, and a restart would lose them.
+      readiness: {
+        exec: { command: ['sh', '-c', 'ovn-appctl -t ovn-controller connection-status | grep -qx connected'] },
+        ...every,
+      },
+    },
+    {
+      ...common,
+      name: 'ovsdb-server',
+      image: image('openvswitch-db-server'),
+      argv: scriptArgv('ovsdb'),
+      security: POWERLESS,
+    },
+    {
+      ...common,
+      name: 'ovs-vswitchd',
+      image: image('openvswitch-vswitchd'),
+      argv: scriptArgv(gateway ? 'vswitchd-gateway' : 'vswitchd'),
+      security: SWITCH,
+      volumes: [...volumes, hostDevice('dev-net-tun', '/dev/net/tun')],
+      env: [
+        { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+        { name: 'NODE_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+      ],
+      readiness: { exec: { command: ['ovs-appctl', '-t', VSWITCHD_CTL, 'version'] }, ...every },
+    },
+  ];
+}
+
+const NEUTRON = '/var/lib/neutron';
+
+/** Runs a proxy in a namespace of each network with guests here: privileged, or the kubelet refuses Bidirectional. */
+export const agentWorkload: Workload<Spec> = {
+  as: DaemonSet,
+  argv: ['neutron-ovn-agent'],
+  image: 'neutron-ovn-agent',
+  template: 'metadataAgent',
+  direct: true,
+  security: { runAsUser: 0, privileged: true },
+  env: () => [{ name: 'OS_DEFAULT__HOST', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+  volumes: () => [
+    hostFolder('run-openvswitch', OVS_RUN),
+    hostFolder('run-netns', '/run/netns', { mountPropagation: 'Bidirectional' }),
+    hostFolder('neutron', NEUTRON),
+  ],
+  pod: { ...HOST_NETWORK, affinity: onNodes([has(COMPUTE_LABEL)]) },
+  graceSeconds: 5,
+};
+
+export const agentSections = (northbound: string, southbound: string) => ({
+  ...logging,
+  agent: { extensions: ['metadata'] },
+  ovs: { ovsdb_connection: `unix:${OVS_RUN}/db.sock` },
+  ovn: { ovn_nb_connection: northbound, ovn_sb_connection: southbound },
+  oslo_concurrency: { lock_path: `${NEUTRON}/lock` },
+});

@@ -1,0 +1,213 @@
+import type { SpecOf } from '../../../api/kind.ts';
+import { Nova } from '../../../api/openstack/nova.ts';
+import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
+import {
+  DaemonSet,
+  Deployment,
+  PersistentVolumeClaim,
+  Pod,
+  ReplicaSet,
+  Secret,
+  Service,
+  StatefulSet,
+  StorageClass,
+} from '../../kube/resource.ts';
+import { conf } from '../../oslo/conf.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { type ConfigFile, configSecrets, generatedFile, userFiles } from '../config.ts';
+import { applyService } from '../expose.ts';
+import { podLabels } from '../names.ts';
+import type { Process } from '../pod.ts';
+import { oneReplica, removeData, storageClass } from '../storage.ts';
+import { processOf, runWorkload, type Workload, workloadName } from '../workload.ts';
+import type { OVNObject } from './address.ts';
+import { agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
+import {
+  controllerScript,
+  DATA,
+  DATABASES,
+  type DatabaseName,
+  databaseScript,
+  externalIds,
+  northdScript,
+  OVN_RUN,
+  ovsdbScript,
+  scriptArgv,
+  vswitchdScript,
+} from './scripts.ts';
+
+const row = rowsOf<OVNObject>();
+type Spec = SpecOf<typeof OVNNetwork>;
+
+/** uid of `openvswitch`: the databases and northd need no rights at all. */
+const OWNER = { name: 'ovn', image: 'ovn-northd', user: 42476 };
+const MEMBERS = ['nb', 'sb'] as const satisfies readonly DatabaseName[];
+
+const input = row('InputReady', {
+  run: async cx => {
+    oneReplica(cx);
+    storageClass(cx);
+    const ids = [cx.spec.customServiceConfig, cx.spec.controller?.customServiceConfig].map((text, index) => {
+      const read = externalIds(text);
+      if (!('wrong' in read)) return read;
+      throw stall({
+        reason: 'InvalidConfig',
+        what: `spec.${index === 0 ? '' : 'controller.'}customServiceConfig line ${read.line} is not key=value`,
+        who: 'User',
+        next: 'write one external-id per line, e.g. ovn-encap-tos=inherit',
+      });
+    });
+    return ids.flat();
+  },
+});
+
+const expose = row('ExposeReady', {
+  run: async cx => {
+    const [northbound, southbound] = await cx.all(MEMBERS.map(name => exposed(cx, name)));
+    cx.report({ northbound, southbound, release: cx.spec.release });
+    return { northbound: northbound!, southbound: southbound! };
+  },
+});
+
+/** By address: Python's client of these databases can't resolve names (lab.md 5, trap 1). */
+async function exposed(cx: Cx<OVNObject>, name: DatabaseName): Promise<string> {
+  const service = workloadName(cx.name, name);
+  const { port } = DATABASES[name];
+  const selector = podLabels('OVNNetwork', cx.name, name);
+  const [live] = await cx.all([
+    applyService(cx, { name: service, ports: { ovsdb: port }, selector }),
+    applyService(cx, { name: `${service}-members`, ports: { ovsdb: port }, selector, headless: true }),
+  ]);
+  const { clusterIP } = live.spec as { readonly clusterIP?: string };
+  if (!clusterIP)
+    throw wait({
+      reason: 'NoAddress',
+      what: `Service ${service} has no address yet`,
+      who: 'Cluster',
+      next: 'give it one',
+    });
+  return `tcp:${clusterIP.includes(':') ? `[${clusterIP}]` : clusterIP}:${port}`;
+}
+
+const database = (name: DatabaseName): Workload<Spec> => ({
+  as: StatefulSet,
+  argv: scriptArgv(name),
+  image: DATABASES[name].image,
+  direct: true,
+  data: DATA,
+  scratch: [OVN_RUN],
+  ports: { ovsdb: DATABASES[name].port },
+  startup: { tcpSocket: { port: DATABASES[name].port }, periodSeconds: 1, failureThreshold: 300 },
+  readiness: { tcpSocket: { port: DATABASES[name].port }, periodSeconds: 10 },
+  graceSeconds: 60,
+});
+
+const northd: Workload<Spec> = {
+  argv: scriptArgv('northd'),
+  template: 'northd',
+  direct: true,
+  scratch: [OVN_RUN],
+  readiness: {
+    exec: { command: ['sh', '-c', 'ovn-appctl -t ovn-northd sb-connection-status | grep -qx connected'] },
+    periodSeconds: 2,
+  },
+  graceSeconds: 30,
+};
+
+/** What forwards requests of guests, when somebody has said where to: Nova in its Secret, or the user. */
+const metadata = row('MetadataConfigReady', {
+  when: object => object.spec.metadataAgent.enabled,
+  run: async cx => [...(await metadataFiles(cx)), ...(await userFiles(cx, 'neutron', 'metadataAgent', false))],
+});
+
+/** The one for all cells, else that of the first cell that has its own. */
+async function metadataFiles(cx: Cx<OVNObject>): Promise<ConfigFile[]> {
+  for (const nova of cx.list(Nova, {})) {
+    const { name } = nova.metadata;
+    const cells = Object.keys((nova.spec as Partial<SpecOf<typeof Nova>>).cellTemplates ?? {}).sort();
+    for (const owner of [name, ...cells.map(cell => `${name}-${cell}`)]) {
+      const data = await cx.secretIfAny(`${owner}-metadata-compute-config`);
+      if (data)
+        return Object.entries(data).map(([key, text]) => ({ key, path: `/etc/neutron/neutron.conf.d/${key}`, text }));
+    }
+  }
+  return [];
+}
+
+interface Part {
+  readonly component: string;
+  readonly workload: Workload<Spec>;
+  readonly processes: readonly Process[];
+  readonly files: readonly ConfigFile[];
+}
+
+const config = row('ConfigReady', {
+  needs: { input, expose, metadata },
+  run: async (cx, { input: ids, expose: { northbound, southbound }, metadata }) => {
+    const simple = (component: string, workload: Workload<Spec>, files: readonly ConfigFile[]): Part => {
+      return { component, workload, files, processes: [processOf(cx, OWNER, component, workload)] };
+    };
+    const chassis = (component: string, gateway: boolean): Part => ({
+      component,
+      workload: chassisWorkload(cx.spec, gateway),
+      processes: chassisProcesses(cx, gateway),
+      files: [controllerScript(), ovsdbScript(), vswitchdScript(cx.spec, gateway, southbound, ids)],
+    });
+    const agent = generatedFile(conf('neutron', agentSections(northbound, southbound)));
+    const parts = {
+      control: [
+        ...MEMBERS.map(name => simple(name, database(name), [databaseScript(name, cx.spec)])),
+        simple('northd', northd, [northdScript(northbound, southbound)]),
+      ],
+      chassis: [chassis('controller', false), chassis('gateway', true)],
+      // Without an address to forward to it would only answer errors.
+      agent: metadata && metadata.length > 0 ? [simple('metadata-agent', agentWorkload, [agent, ...metadata])] : [],
+    };
+    const all = Object.values(parts).flat();
+    const configs = await configSecrets(
+      cx,
+      all.map(part => part.files),
+    );
+    const start = async (wanted: readonly Part[], cx: Cx<OVNObject>) => {
+      const counts = wanted.map(part =>
+        runWorkload(cx, part.component, part.workload, part.processes, configs[all.indexOf(part)]!),
+      );
+      return (await cx.all(counts)).reduce((sum, { ready }) => sum + ready, 0);
+    };
+    return { parts, start };
+  },
+});
+
+const pods = row('WorkloadsReady', {
+  needs: { config },
+  run: async (cx, { config: { parts, start } }) => {
+    const ready = await start(parts.control, cx);
+    cx.report({ replicas: ready, readyReplicas: ready });
+  },
+  undo: async cx => {
+    await cx.all(MEMBERS.map(name => removeData(cx, cx.spec.deletionPolicy, workloadName(cx.name, name))));
+  },
+});
+
+/** Open vSwitch and ovn-controller on the nodes; they wait for the southbound database, which is ours. */
+const chassis = row('ChassisReady', {
+  needs: { config, pods },
+  run: async (cx, { config: { parts, start } }) => cx.report({ chassis: await start(parts.chassis, cx) }),
+});
+
+const agent = row('MetadataAgentReady', {
+  needs: { config, pods },
+  when: object => object.spec.metadataAgent.enabled,
+  run: async (cx, { config: { parts, start } }) => void (await start(parts.agent, cx)),
+});
+
+export const ovn = plan(
+  OVNNetwork,
+  { input, expose, metadata, config, pods, chassis, agent },
+  {
+    manages: [Secret, Service, StatefulSet, Deployment, DaemonSet, PersistentVolumeClaim],
+    reads: [Pod, ReplicaSet, StorageClass],
+  },
+);

@@ -1,0 +1,115 @@
+import type { DeepReadonly } from '../../kube/object.ts';
+import type { ConfigFile } from '../config.ts';
+import { OVS_RUN } from '../node.ts';
+import { NB_PORT, type OVNObject, SB_PORT } from './address.ts';
+
+/** Start scripts. They run in Kolla's images without Kolla's own, which expect the host to be prepared by Ansible. */
+
+type Spec = DeepReadonly<OVNObject['spec']>;
+
+const FOLDER = '/scripts';
+const script = (name: string, ...lines: readonly string[]): ConfigFile => ({
+  key: `${name}.sh`,
+  path: `${FOLDER}/${name}.sh`,
+  text: `set -eu\n${lines.filter(line => line !== '').join('\n')}\n`,
+});
+export const scriptArgv = (name: string): string[] => ['sh', `${FOLDER}/${name}.sh`];
+
+/** Everything of the user's that reaches a shell goes through here. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export const DATABASES = {
+  nb: { port: NB_PORT, schema: 'OVN_Northbound', global: 'NB_Global', tool: 'ovn-nbctl', image: 'ovn-nb-db-server' },
+  sb: { port: SB_PORT, schema: 'OVN_Southbound', global: 'SB_Global', tool: 'ovn-sbctl', image: 'ovn-sb-db-server' },
+} as const;
+export type DatabaseName = keyof typeof DATABASES;
+
+export const DATA = '/var/lib/ovn';
+export const OVN_RUN = '/run/ovn';
+
+export function databaseScript(name: DatabaseName, spec: Spec): ConfigFile {
+  const { port, schema, global, tool } = DATABASES[name];
+  const [file, blueprint] = [`${DATA}/${name}.db`, `/usr/share/ovn/ovn-${name}.ovsschema`];
+  const socket = `${OVN_RUN}/ovn${name}_db.sock`;
+  return script(
+    name,
+    // A file of no bytes is what a full disk leaves; the server does not start on it.
+    `[ -s ${file} ] || { rm -f ${file}; ovsdb-tool create ${file} ${blueprint}; }`,
+    `[ "$(ovsdb-tool needs-conversion ${file} ${blueprint})" = no ] || ovsdb-tool convert ${file} ${blueprint}`,
+    // The probe interval is a property of a row, so the port is opened by a row too.
+    `(until ${tool} --timeout=5 --no-leader-only --db=unix:${socket} --inactivity-probe=${spec.inactivityProbeMS} set-connection ptcp:${port}:0.0.0.0; do sleep 0.3; done) &`,
+    `exec ovsdb-server ${file} -vconsole:info -vsyslog:off --remote=punix:${socket} --remote=db:${schema},${global},connections --unixctl=${OVN_RUN}/ovn${name}_db.ctl`,
+  );
+}
+
+export const northdScript = (northbound: string, southbound: string): ConfigFile =>
+  script(
+    'northd',
+    `exec ovn-northd -vconsole:info -vsyslog:off --pidfile=${OVN_RUN}/ovn-northd.pid --ovnnb-db=${northbound} --ovnsb-db=${southbound}`,
+  );
+
+const SOCKET = `unix:${OVS_RUN}/db.sock`;
+export const VSWITCHD_CTL = `${OVS_RUN}/ovs-vswitchd.ctl`;
+
+export const ovsdbScript = (): ConfigFile =>
+  script(
+    'ovsdb',
+    '[ -e /etc/openvswitch/conf.db ] || ovsdb-tool create /etc/openvswitch/conf.db /usr/share/openvswitch/vswitch.ovsschema',
+    `exec ovsdb-server /etc/openvswitch/conf.db -vconsole:info -vsyslog:off --remote=punix:${OVS_RUN}/db.sock --pidfile=${OVS_RUN}/ovsdb-server.pid --unixctl=${OVS_RUN}/ovsdb-server.ctl`,
+  );
+
+/** `key=value` lines of the user's; the CRD calls them external-ids. */
+export function externalIds(
+  text: string | undefined,
+): readonly string[] | { readonly wrong: string; readonly line: number } {
+  const ids: string[] = [];
+  for (const [index, raw] of (text ?? '').split('\n').entries()) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    if (!/^[\w.-]+=.+$/.test(line)) return { wrong: line, line: index + 1 };
+    ids.push(line);
+  }
+  return ids;
+}
+
+/** What makes a node a chassis: written at each start, so that an edit of the spec reaches a node that has data. */
+export function vswitchdScript(spec: Spec, gateway: boolean, southbound: string, own: readonly string[]): ConfigFile {
+  const { bridgeMappings = {}, bridgePorts = {}, datapath, encapType, inactivityProbeMS } = spec;
+  const mappings = Object.entries(bridgeMappings).sort();
+  const ids = [
+    `ovn-remote=${southbound}`,
+    `ovn-encap-type=${encapType}`,
+    `ovn-bridge-datapath-type=${datapath}`,
+    'ovn-monitor-all=true',
+    `ovn-remote-probe-interval=${inactivityProbeMS}`,
+    ...(mappings.length > 0 ? [`ovn-bridge-mappings=${mappings.map(pair => pair.join(':')).join(',')}`] : []),
+    ...(gateway ? ['ovn-cms-options=enable-chassis-as-gw'] : []),
+    ...own,
+  ];
+  const absent = ['ovn-bridge-mappings', 'ovn-cms-options'].filter(key => !ids.some(id => id.startsWith(`${key}=`)));
+  const bridges = [...new Set([...mappings.map(([, bridge]) => bridge), ...Object.keys(bridgePorts)])].sort();
+  return script(
+    gateway ? 'vswitchd-gateway' : 'vswitchd',
+    'until ovs-vsctl --no-wait init; do sleep 0.3; done',
+    // The names by which Nova and Neutron know this node.
+    'ovs-vsctl --no-wait set open . external-ids:system-id="$NODE_NAME" external-ids:hostname="$NODE_NAME" external-ids:ovn-encap-ip="$NODE_IP"',
+    ...ids.map(id => `ovs-vsctl --no-wait set open . ${quoted(`external-ids:${id}`)}`),
+    ...absent.map(key => `ovs-vsctl --no-wait remove open . external-ids ${key}`),
+    ...bridges.map(
+      bridge =>
+        `ovs-vsctl --no-wait --may-exist add-br ${quoted(bridge)} -- set bridge ${quoted(bridge)} datapath_type=${datapath}`,
+    ),
+    ...Object.entries(bridgePorts)
+      .sort()
+      .map(([bridge, port]) => `ovs-vsctl --no-wait --may-exist add-port ${quoted(bridge)} ${quoted(port)}`),
+    `exec ovs-vswitchd ${SOCKET} -vconsole:info -vsyslog:off --pidfile=${OVS_RUN}/ovs-vswitchd.pid --unixctl=${VSWITCHD_CTL}`,
+  );
+}
+
+export const controllerScript = (): ConfigFile =>
+  script(
+    'controller',
+    // Without an address it would wait for one, and say nothing.
+    'until ovs-vsctl --no-wait get open . external-ids:ovn-remote >/dev/null 2>&1; do sleep 0.3; done',
+    `exec ovn-controller ${SOCKET} -vconsole:info -vsyslog:off --pidfile=${OVN_RUN}/ovn-controller.pid`,
+  );
