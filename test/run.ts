@@ -23,10 +23,21 @@ for (const [name, command, ...args] of checks) {
 mkdirSync('.run', { recursive: true });
 const vitest = spawnSync(
   'node_modules/.bin/vitest',
-  ['run', '--coverage', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)],
+  [
+    'run',
+    '--coverage',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${REPORT}`,
+    ...process.argv.slice(2),
+  ],
   { stdio: 'inherit' },
 );
-const report = JSON.parse(readFileSync(REPORT, 'utf8')) as { numPassedTests: number; numFailedTests: number; numFailedTestSuites: number };
+const report = JSON.parse(readFileSync(REPORT, 'utf8')) as {
+  numPassedTests: number;
+  numFailedTests: number;
+  numFailedTestSuites: number;
+};
 // A file that does not load has no test that failed, and an interrupted run may have none either.
 const broken = report.numFailedTests === 0 && vitest.status !== 0 ? 1 : 0;
 passed += report.numPassedTests;

@@ -8,7 +8,7 @@ import { createRecorder } from '../runtime/events.ts';
 import { Gate } from '../runtime/gate.ts';
 import { type ElectionOptions, electionTimeout, LeaderElection } from '../runtime/lease.ts';
 import { Manager, type Server } from '../runtime/manager.ts';
-import { type Metrics, noMetrics } from '../runtime/metrics.ts';
+import { exportInformers, type Metrics, noMetrics } from '../runtime/metrics.ts';
 import { type Engine, reconcile } from '../runtime/plan/engine.ts';
 import { MANAGED_LABEL, MANAGER } from '../runtime/plan/names.ts';
 import { Memory, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass.ts';
@@ -89,6 +89,8 @@ export function createOperator(options: OperatorOptions): Operator {
     }),
   );
   const secrets = cache.informer({ resource: Secret, namespaces, metadataOnly: true });
+
+  exportInformers(metrics, () => cache.all());
 
   const tracker = new Tracker();
   const engine: Engine = {

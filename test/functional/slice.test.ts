@@ -25,7 +25,7 @@ const keystoneConf = (cloud: Cloud, key = '01-keystone.conf'): string | undefine
 };
 /** What a workload's pods are made from: when it changes, they roll. */
 const template = (cloud: Cloud, resource: Resource, name: string) =>
-  (cloud.get(resource, name)?.spec as { template: unknown }).template;
+  (cloud.get(resource, name)?.spec as { template: unknown } | undefined)?.template;
 const templates = (cloud: Cloud) =>
   ['mariadb', 'rabbitmq', 'memcached'].map(name => template(cloud, StatefulSet, name));
 

@@ -3,8 +3,6 @@ import { Pod, ReplicaSet } from '../../kube/resource.ts';
 import { type Hands, ownerOf, Refused } from './hands.ts';
 import { isActive, isReady, type PodObject, type PodTemplate, type Workload } from './objects.ts';
 
-export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
 export function podFrom(
   owner: KubeObject,
   template: PodTemplate,
