@@ -335,6 +335,15 @@ describe('watching', () => {
     expect(informer.resourceVersion).toBe('31');
   });
 
+  it('17: who sees the version finds the object: the store comes first', async () => {
+    const { informer, stream } = await filled();
+    const seen: (string | undefined)[] = [];
+    informer.onChange({ updated: () => seen.push(informer.resourceVersion) });
+    await stream.send(modified(configMap('a', 12)));
+    expect(seen).toEqual(['10']);
+    expect(informer.resourceVersion).toBe('12');
+  });
+
   it('18, 20: silence ends a stream and resumes it; a bookmark restarts the count', async () => {
     const { net, clock, stream, informer } = await filled();
     await clock.advance(100_000);

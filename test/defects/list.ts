@@ -39,7 +39,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/kube/reflector.ts',
     find: "effects: ordered ? [...change, { do: 'advance', version }] : change,",
     replace: "effects: ordered ? [{ do: 'advance', version }, ...change] : change,",
-    caughtBy: 'src/kube/reflector.test.ts > ',
+    caughtBy: 'src/kube/reflector.test.ts > 17: who sees',
   },
   {
     name: 'the owner index is empty',
@@ -244,7 +244,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/runtime/lease.ts',
     find: 'if (clock.now() >= this.#renewed + this.#options.renewDeadline)',
     replace: 'if (clock.now() >= this.#renewed + 10 * this.#options.renewDeadline)',
-    caughtBy: 'src/runtime/lease.test.ts > ',
+    caughtBy: 'src/runtime/lease.test.ts > a leader that gets no answer',
   },
   {
     name: 'writes are not fenced',
