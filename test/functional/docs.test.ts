@@ -43,9 +43,11 @@ function brokenLinks(page: string): string[] {
     });
 }
 
-/** `make a b ARGS="..."`, at the start of a command or after one. */
+/** `make a b ARGS="..."`, at the start of a command or after one; comments are prose. */
 const targetsIn = (code: string): string[] =>
-  [...code.matchAll(/(?:^|[\s;&(])make((?: +[a-z][a-z-]*)+)/g)].flatMap(match => match[1]!.trim().split(/ +/));
+  [...code.replace(/ # .*$/gm, '').matchAll(/(?:^|[\s;&(])make((?: +[a-z][a-z-]*)+)/g)].flatMap(match =>
+    match[1]!.trim().split(/ +/),
+  );
 
 /** Paths of this repository that are written out: no placeholders, no patterns, nothing that a run makes. */
 const pathsIn = (code: string): string[] =>
