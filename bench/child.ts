@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+
+export interface Beat {
+  readonly gap: number;
+  readonly work: number;
+  readonly heapUsed: number;
+  readonly external: number;
+  readonly synced: boolean;
+  readonly ready: boolean;
+}
+
+/** As the Deployment will run it: a small young generation, and a heap that can't grow to what the machine has. */
+export const NODE_FLAGS = ['--max-old-space-size=160', '--max-semi-space-size=2'];
+const OUT = 'dist/bench-operator.js';
+
+/** The same bundling as the operator's own (build.mjs). */
+export async function bundle(): Promise<void> {
+  await build({
+    entryPoints: ['bench/process.ts'],
+    outfile: OUT,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    legalComments: 'none',
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  });
+}
+
+/** An operator in a process of its own, and what the kernel and the process say about it. */
+export class OperatorProcess {
+  readonly #child: ChildProcess;
+  last: Beat | undefined;
+
+  constructor(env: Record<string, string>) {
+    this.#child = fork(OUT, [], { execArgv: NODE_FLAGS, env: { PATH: process.env.PATH ?? '', ...env } });
+    this.#child.on('message', message => {
+      this.last = message as Beat;
+    });
+    process.once('exit', () => this.#child.kill('SIGKILL'));
+  }
+
+  /** Bytes, by the kernel's account. */
+  rss(): number {
+    return this.#memory('VmRSS');
+  }
+  peak(): number {
+    return this.#memory('VmHWM');
+  }
+
+  cpuSeconds(): number {
+    const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    // utime and stime in ticks of 10 ms.
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  #memory(name: string): number {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null)
+      throw new Error(`the operator ended with ${this.#child.exitCode ?? this.#child.signalCode}`);
+    const text = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
+    return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(text)?.[1] ?? 0) * 1024;
+  }
+
+  resetStalls(): void {
+    this.#child.send('reset');
+  }
+
+  async synced(seconds = 300): Promise<void> {
+    await until(() => this.last?.synced === true && this.last.ready, 'the operator has synced', seconds);
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise(resolve => this.#child.once('exit', resolve));
+    this.#child.kill('SIGTERM');
+    const patience = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    await ended;
+    clearTimeout(patience);
+  }
+}
+
+export const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
+
+export async function until(done: () => boolean | Promise<boolean>, what: string, seconds: number): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  while (!(await done())) {
+    if (performance.now() > end) throw new Error(`not within ${seconds} s: ${what}`);
+    await pause(100);
+  }
+}
