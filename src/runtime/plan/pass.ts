@@ -42,6 +42,18 @@ export class Memory {
   readonly secrets = new Map<string, { version: string; data: Readonly<Record<string, string>> }>();
 }
 
+/** Keys of connection Secrets that say where, not how to get in: a message without them would help nobody. */
+const PLAIN_KEYS: ReadonlySet<string> = new Set([
+  'hostname',
+  'user',
+  'database',
+  'vhost',
+  'url',
+  'project',
+  'region',
+  'incarnation',
+]);
+
 /** The index by which a pass finds what its object owns. */
 export const OWNER_INDEX = 'owner';
 export const ownerIndex = (object: Live): readonly string[] =>
@@ -244,7 +256,8 @@ export class Pass<O extends Managed> {
 
   /** Short values (a port, a user's name, `true`) are not secrets, and masking them would mangle messages. */
   #noteSecret(data: Readonly<Record<string, string>>): void {
-    for (const value of Object.values(data)) if (value.length >= 8) this.#secretValues.add(value);
+    for (const [key, value] of Object.entries(data))
+      if (value.length >= 8 && !PLAIN_KEYS.has(key)) this.#secretValues.add(value);
   }
 
   async #apply(row: string, resource: Resource, body: Body, options: Retention = {}): Promise<Live> {
