@@ -46,8 +46,8 @@ describe('a lab on this machine', () => {
     await goneWithoutTrace();
   });
 
-  // Moments within network, hosts, control plane, containerd and kubelet of a start that takes about 20 s.
-  it.each([300, 900, 1800, 3000, 5000, 8000, 12_000, 17_000])(
+  // Moments within network, hosts, control plane, containerd and kubelet of a start that takes 20 s on a quiet machine and 45 s on a busy one.
+  it.each([300, 900, 1800, 3000, 5000, 8000, 12_000, 17_000, 27_000, 40_000])(
     'killed %d ms after its start leaves nothing that down does not find',
     { timeout: 300_000 },
     async moment => {

@@ -197,12 +197,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     // These hand the terminal to another program, which gets the signal as well and ends by itself.
     if (['kubectl', 'shell', 'enter', 'openstack', 'logs'].includes(process.argv[2] ?? '')) return;
-    stopChildren();
-    release(runPaths.lock);
-    console.error(
-      '\nStopped. What is built is kept; go on with the same command, or clean up with: npx tsx lab/main.ts down',
-    );
-    process.exit(130);
+    stopChildren().then(() => {
+      release(runPaths.lock);
+      console.error(
+        '\nStopped. What is built is kept; go on with the same command, or clean up with: npx tsx lab/main.ts down',
+      );
+      process.exit(130);
+    });
   });
 }
 

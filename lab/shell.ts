@@ -20,8 +20,11 @@ interface Options {
 /** Programs of ours that still run; Ctrl-C stops them by pid before we leave. */
 const children = new Set<ChildProcess>();
 
-export function stopChildren(): void {
+/** `unshare` waits for its child and blocks SIGTERM meanwhile; killed, it takes the child along. */
+export async function stopChildren(): Promise<void> {
   for (const child of children) child.kill('SIGTERM');
+  await sleep(500);
+  for (const child of children) child.kill('SIGKILL');
 }
 
 /** Run to the end and answer with the exit code, whatever it is. */
