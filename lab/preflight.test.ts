@@ -22,7 +22,7 @@ describe('what the lab needs of a machine', () => {
     [{ root: false }, /not root/],
     [{ debian: 11, osName: 'Debian GNU/Linux 11' }, /Debian GNU\/Linux 11, not Debian 12/],
     [{ debian: 0, osName: 'Ubuntu 24.04' }, /Ubuntu 24.04/],
-    [{ freeDiskGiB: 3.21 }, /3\.2 GiB are free .* 15 GiB are needed/],
+    [{ freeDiskGiB: 3.21 }, /3\.2 GiB are free .* 20 GiB are needed/],
     [{ memoryGiB: 2 }, /2\.0 GiB of memory; 6 GiB are needed/],
     [{ go: false }, /Go is not on PATH/],
     [{ architecture: 'arm64' }, /arm64/],
