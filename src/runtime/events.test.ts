@@ -167,6 +167,16 @@ describe('the event recorder', () => {
     await recorder.flush();
   });
 
+  it('leaves no timer behind when it was flushed: a stopped process must end', async () => {
+    const { sim, recorder } = make();
+    recorder.event(keystone(), ready);
+    await sim.settle();
+    await recorder.flush();
+    const from = sim.journal.length;
+    await sim.run(600_000);
+    expect(sim.journal.slice(from).filter(line => line.includes('event sweep'))).toEqual([]);
+  });
+
   it('cuts a long note by bytes and not through a character', async () => {
     const { sim, recorder, events } = make();
     recorder.event(keystone(), { ...ready, note: 'ä'.repeat(1000) });

@@ -76,6 +76,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const flushed: (() => void)[] = [];
   let writing = false;
   let sweeping = false;
+  let cancelSweep = () => {};
   let flushing = false;
   let lastName = 0;
 
@@ -195,7 +196,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   function sweepLater(): void {
     if (sweeping || open.size === 0) return;
     sweeping = true;
-    clock.timer(SWEEP, sweep, { label: 'event sweep', daemon: true });
+    cancelSweep = clock.timer(SWEEP, sweep, { label: 'event sweep', daemon: true });
   }
 
   function sweep(): void {
@@ -216,6 +217,9 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       for (const series of open.values()) if (series.count > series.written) enqueue(series);
       if (writing) await new Promise<void>(resolve => flushed.push(resolve));
       flushing = false;
+      // A timer that waits for a series to end would keep a stopped process alive for minutes.
+      cancelSweep();
+      sweeping = false;
     },
   };
 
