@@ -20,6 +20,9 @@ const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 const wholeCloud = ['tls', 'credentialRotation', 'networkPolicy', 'actions'];
 const config = ['defaultConfigOverwrite', 'override'];
 
+/** The region comes with Keystone, until one Keystone serves several. */
+const apiPlanned = [...wholeCloud, 'override', 'ingress', 'region'];
+
 /** The region of Nova's parts comes with the Secret that opens Keystone, until one Keystone serves several. */
 const novaPart = ['tls', 'actions', 'override', 'region'];
 const inCell = (field: string): string[] =>
@@ -54,7 +57,27 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
     { fields: config, waitsFor: CLOUD },
     { fields: [...wholeCloud, 'expose', 'ingress', 'housekeeping'], waitsFor: WHOLE },
   ],
-  ...all(CLOUD, ['Glance', 'Placement', 'OVNNetwork', 'Neutron']),
+  Glance: [{ fields: [...apiPlanned, 'housekeeping', 'cephStorage', 'stores', 'defaultStore'], waitsFor: WHOLE }],
+  Placement: [{ fields: apiPlanned, waitsFor: WHOLE }],
+  OVNNetwork: [
+    {
+      fields: [
+        ...wholeCloud,
+        ...['', 'northd.', 'controller.', 'metadataAgent.'].flatMap(part => config.map(field => `${part}${field}`)),
+        ...['', 'northd.', 'controller.'].map(part => `${part}customServiceConfigSecrets`),
+        'northd.customServiceConfig',
+        'electionTimerMS',
+        'expose',
+      ],
+      waitsFor: WHOLE,
+    },
+  ],
+  Neutron: [
+    {
+      fields: [...apiPlanned, ...config.map(field => `workersServiceTemplate.${field}`), 'agentTemplates'],
+      waitsFor: WHOLE,
+    },
+  ],
   Nova: [
     {
       fields: [...wholeCloud, ...everywhere('override'), ...everywhere('expose'), 'ingress', 'housekeeping'],

@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { AnyKind } from '../../api/kind.ts';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { Glance } from '../../api/openstack/glance.ts';
+import { Neutron } from '../../api/openstack/neutron.ts';
+import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
+import { Placement } from '../../api/openstack/placement.ts';
+import { plannedLeaves, specLeaves } from '../../api/planned.ts';
+import { Cloud, NS } from './cloud.ts';
+import { Lens } from './lens.ts';
+import { cloudWith, host, objectOf, passwordIn, secret, sqlOf } from './services.ts';
+
+const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron];
+
+const template = {
+  replicas: 1,
+  resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'a', operator: 'Exists' }],
+  topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+  priorityClassName: 'system-cluster-critical',
+  image: 'example.org/one:1',
+  extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
+};
+const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceConfigSecrets: ['more'] };
+const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
+const full = {
+  ...template,
+  images: { other: 'example.org/two:1' },
+  podProfile: 'restricted',
+  deletionPolicy: 'Delete',
+};
+const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
+
+/** Each kind once with nothing but its name and once with everything, made and deleted. */
+async function stories(look: Lens['look']): Promise<void> {
+  const cloud = await Cloud.start({ operator: { lens: look } });
+  cloud.apply(cloudWith(), secret('more', { 'more.conf': '[DEFAULT]\n' }));
+  await cloud.ready(OpenStackControlPlane, 'slice');
+  cloud.apply(objectOf(OVNNetwork, 'ovn'));
+  for (const kind of [Glance, Placement, Neutron]) cloud.apply(objectOf(kind, `plain-${kind.singular}`));
+  sqlOf(cloud).databases.box = { schemas: [] };
+  const root = passwordIn(cloud, 'mariadb-root');
+  const admin = { user: 'admin', password: passwordIn(cloud, 'keystone-admin'), project: 'admin', region: 'RegionOne' };
+  const api = {
+    ...full,
+    ...own,
+    ...overwritten,
+    publicURL: 'http://x.example.org',
+    databaseSecret: 'db',
+    keystoneSecret: 'user',
+    memcachedServers: ['cache:11211'],
+  };
+  cloud.apply(
+    secret('db', { hostname: host('mariadb'), user: 'root', password: root, database: 'box' }),
+    secret('mq', { hostname: host('rabbitmq'), user: 'admin', password: passwordIn(cloud, 'rabbitmq-admin') }),
+    secret('user', { url: `http://${host('keystone-api')}:5000`, ...admin }),
+    objectOf(Placement, 'p', api),
+    objectOf(Glance, 'g', { ...api, storageClass: 'standard', importMethods: ['web-download'] }),
+    objectOf(OVNNetwork, 'o', {
+      ...full,
+      ...ids,
+      storageClass: 'standard',
+      bridgeMappings: { physnet1: 'br-ex' },
+      bridgePorts: { 'br-ex': 'eth1' },
+      gatewayNodeSelector: { gateway: 'yes' },
+      northd: template,
+      controller: { ...template, ...ids },
+      metadataAgent: { ...template, ...own },
+    }),
+    objectOf(Neutron, 'n', {
+      ...api,
+      messageBusSecret: 'mq',
+      ovnInstance: 'o',
+      mtu: 9000,
+      dnsDomain: 'example.',
+      workersServiceTemplate: { ...template, ...own },
+    }),
+  );
+  for (const [kind, name] of [
+    [Placement, 'p'],
+    [Glance, 'g'],
+    [OVNNetwork, 'o'],
+    [Neutron, 'n'],
+    [Neutron, 'plain-neutron'],
+    [Glance, 'plain-glance'],
+    [Placement, 'plain-placement'],
+  ] as const)
+    await cloud.ready(kind, name);
+  for (const [kind, name] of [
+    [Neutron, 'n'],
+    [OVNNetwork, 'o'],
+    [Glance, 'g'],
+    [Placement, 'p'],
+    [Neutron, 'plain-neutron'],
+    [Placement, 'plain-placement'],
+  ] as const)
+    cloud.hands.remove(kind, NS, name);
+  await cloud.settle();
+}
+
+describe('rule 26 for the services of the first cloud', () => {
+  const lens = new Lens();
+  beforeAll(() => stories(lens.look), 240_000);
+
+  it.each(KINDS.map(kind => [kind.kind, kind] as const))('%s: read, or planned, and not both', (_name, kind) => {
+    const read = lens.read(kind);
+    const planned = plannedLeaves(kind);
+    const leaves = specLeaves(kind);
+    expect({
+      unread: leaves.filter(leaf => !read.has(leaf) && !planned.has(leaf)),
+      both: leaves.filter(leaf => read.has(leaf) && planned.has(leaf)),
+    }).toEqual({ unread: [], both: [] });
+  });
+});
