@@ -1,6 +1,6 @@
 import { lookup, parse } from '../oslo/parse.ts';
 import { open } from './backends/sql.ts';
-import { type Database, type Net, parseDatabaseUrl } from './backends/state.ts';
+import { type Database, type DatabaseUrl, type Net, parseDatabaseUrl } from './backends/state.ts';
 import { commandOf, type Exit, type Outcome, type Run } from './pretend/program.ts';
 
 /** What the operator's scripts around nova-manage do to the databases (openstack-facts 10). */
@@ -66,6 +66,28 @@ export function novaEnsureCell(run: Run, net: Net): Outcome {
     return { exit: 0 };
   };
   return { after: MAP, end };
+}
+
+/** Conductor and scheduler write their row when they start; whether it stays up is the test's to say. */
+export function novaReports(run: Run, net: Net): Outcome {
+  const binary = /\bnova-(conductor|scheduler)\b/.exec(commandOf(run))?.[0] ?? '';
+  const host = run.pod.metadata.name;
+  const database = databaseIn(run, net, 'database');
+  if (typeof database !== 'string' && database.schemas.includes('nova'))
+    database.services = { ...database.services, [`${binary} ${host}`]: { binary, host, state: 'up' } };
+  return { serves: true, readyAfter: 5_000 };
+}
+
+/** What GET /os-services answers: the rows of every cell that is mapped beside the database the API uses. */
+export function novaServices(net: Net, used: DatabaseUrl | undefined): object[] {
+  const all = Object.values(net.disks.sql).flatMap(server => Object.entries(server.databases));
+  const urls = all
+    .map(([name, { cells = {} }]) => ({ name, urls: Object.values(cells).map(cell => parseDatabaseUrl(cell.url)) }))
+    .find(api => api.name === used?.database || api.urls.some(url => url?.database === used?.database))?.urls;
+  return (urls ?? []).flatMap(url => {
+    const database = url && open(net, url);
+    return typeof database === 'object' ? Object.values(database.services ?? {}) : [];
+  });
 }
 
 export function novaDeleteCell(run: Run, net: Net): Outcome {

@@ -1,6 +1,6 @@
 import { open } from './backends/sql.ts';
 import { type DatabaseUrl, type KeystoneRows, type Net, parseDatabaseUrl, type Served } from './backends/state.ts';
-import { novaDeleteCell, novaEnsureCell, novaSync } from './nova.ts';
+import { novaDeleteCell, novaEnsureCell, novaReports, novaSync } from './nova.ts';
 import type { PodObject } from './pretend/objects.ts';
 import { commandOf, type Exit, type Outcome, type Programs, type Run } from './pretend/program.ts';
 
@@ -24,6 +24,7 @@ const ROWS: readonly Row[] = [
   // `placement-manage db sync`, `glance-manage db_sync`, `nova-manage api_db sync`, `neutron-db-manage upgrade heads` ...
   [/\b(\w+)-(db-)?manage\s+.*(\b|_)(sync|upgrade)\b/, (run, net) => syncSchema(run, net, serviceOf(commandOf(run)))],
   [/\/nova\/db-sync\.sh\b/, novaSync],
+  [/\bnova-(conductor|scheduler)\b/, novaReports],
   [/\/nova\/ensure-cell\.sh\b/, novaEnsureCell],
   [/\/nova\/delete-cell\.sh\b/, novaDeleteCell],
   [/\buwsgi\b/, startUwsgi],

@@ -173,6 +173,11 @@ export const REASONS = {
     'A backend answers that it will not. It is tried again after two minutes at the latest.',
     'Read the message; the backend may have trouble of its own.',
   ),
+  ServiceSilent: entry(
+    'Operator',
+    'A process of Nova runs and does not report to its database.',
+    'Wait; if it stays, look at the log of the pod that the message names.',
+  ),
   DatabaseLost: entry(
     'Operator',
     'A database is gone although its schema was made. It is made anew, empty.',

@@ -74,7 +74,7 @@ const lines = (cloud: Cloud) =>
   (cloud.get(Nova, 'nova')?.status as { cells?: { name: string; ready: boolean; reason?: string }[] } | undefined)
     ?.cells ?? [];
 
-describe('Nova', () => {
+describe('Nova', { timeout: 120_000 }, () => {
   beforeAll(standing, 240_000);
 
   it('registers, packs, maps and starts everything that its document names, with global metadata', async () => {
@@ -236,6 +236,17 @@ describe('Nova', () => {
     expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
   });
 
+  it('is not Ready while a conductor runs and does not report, and says which', async () => {
+    const cloud = await readyNova();
+    const row = sqlOf(cloud).databases.nova_cell1!.services!['nova-conductor nova-cell1-conductor-0']!;
+    row.state = 'down';
+    await cloud.sim.within(1_200_000, () => cloud.condition(Nova, 'nova')?.status !== 'True');
+    expect(cloud.condition(Nova, 'nova', 'Answering')).toMatchObject({ status: 'False', reason: 'ServiceSilent' });
+    expect(cloud.condition(Nova, 'nova', 'Answering')?.message).toContain('nova-cell1-conductor-0');
+    row.state = 'up';
+    await cloud.ready(Nova, 'nova');
+  });
+
   it('corrects the mapping when the password of a cell changes', async () => {
     const cloud = await readyNova();
     const before = template(cloud, StatefulSet, 'nova-cell1-conductor');
@@ -363,7 +374,7 @@ describe('Nova', () => {
   });
 });
 
-describe("Nova's parts alone, from Secrets that somebody made by hand", () => {
+describe("Nova's parts alone, from Secrets that somebody made by hand", { timeout: 120_000 }, () => {
   const passwordOf = (cloud: Cloud, name: string) => text(cloud, name, 'password');
   const host = (name: string) => `${name}.openstack.svc.cluster.local`;
 

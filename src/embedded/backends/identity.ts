@@ -1,5 +1,6 @@
 import { refused, rejected, unreachable } from '../../cloud/faults.ts';
 import type { CatalogEntry, Identity, IdentityAddress } from '../../cloud/ports.ts';
+import { novaServices } from '../nova.ts';
 import { open } from './sql.ts';
 import type { KeystoneRows, KeystoneService, Net } from './state.ts';
 
@@ -140,7 +141,7 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
           url.host,
           `GET ${url.pathname.replace(/\/$/, '')}${path.split('?')[0]}: status 500`,
         );
-      return { path };
+      return path === '/os-services' ? { services: novaServices(net, used) } : { path };
     },
   };
 }

@@ -14,6 +14,8 @@ export interface Database {
   keystone?: KeystoneRows;
   /** Cell mappings in the database of Nova's API, by name. */
   cells?: Record<string, { url: string; hosts: string[] }>;
+  /** Processes of Nova that report here, by program and host. */
+  services?: Record<string, { binary: string; host: string; state: string }>;
 }
 
 export interface SqlServer {

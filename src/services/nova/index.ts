@@ -8,16 +8,17 @@ import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { Job, Pod, Secret } from '../../kube/resource.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
-import { assertReady } from '../../runtime/plan/ready.ts';
+import { assertReady, isReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
+import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { cache, dropIdentity, identity, identityAdmin } from '../links.ts';
-import { serviceHost } from '../names.ts';
+import { type Place, serviceHost } from '../names.ts';
 import { cellBus, cellDatabase, cellObject, leaveCell, mapCell } from './cells.ts';
 import { API_PORT, metadataAgentConf } from './config.ts';
 import { dropBus, dropDatabase, givenBus, givenDatabase, packBus, packDatabase, userOf } from './pack.ts';
 import { encoded, METADATA_KEY, sharedSecret } from './secrets.ts';
+import { expectedOf, silent } from './services.ts';
 import {
   apiSpec,
   CELL0,
@@ -198,17 +199,46 @@ const agents = row('MetadataConfigReady', {
   },
 });
 
+const apiUrl = (cx: Place): string => `http://${serviceHost(cx, `${cx.name}-api`)}:${API_PORT}/v2.1`;
+
 /** A catalog has one entry of a type: of several Novas with one Keystone, the oldest stands in it. */
 const entry = row('EndpointsReady', {
   needs: { user },
   run: async cx => {
-    const internal = `http://${serviceHost(cx, `${cx.name}-api`)}:${API_PORT}/v2.1`;
+    const internal = apiUrl(cx);
     const endpoints = { internal, public: cx.spec.publicURL ?? internal };
     cx.report({ endpoints });
     if (inCatalog(cx)) await (await identityAdmin(cx))?.ensureService({ name: cx.name, type: 'compute', endpoints });
   },
   undo: async cx => {
     if (inCatalog(cx)) await (await identityAdmin(cx, true))?.dropService('compute');
+  },
+});
+
+/** A conductor can run and hear nothing, and its pod knows no better (lab.md 5, trap 2): the database does. */
+const answering = row('Answering', {
+  needs: { api, scheduler, cells, user },
+  run: async (cx, { cells, user }) => {
+    const { replicas = 0 } = cx.get(NovaScheduler, `${cx.name}-scheduler`)?.spec ?? {};
+    const conductors = [...cells.keys()].flatMap(cell => {
+      const name = `${cellObject(cx.name, cell)}-conductor`;
+      const found = cx.get(NovaConductor, name);
+      // One that is not Ready is told of by its cell.
+      const settled = found && isReady(found as DeepReadonly<AnyObject>);
+      return settled ? expectedOf('nova-conductor', name, found.spec.replicas) : [];
+    });
+    const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors];
+    const answer = await cx.cloud.identity(user.link).get(apiUrl(cx), '/os-services');
+    const [first] = silent(expected, answer);
+    if (first)
+      throw wait({
+        reason: 'ServiceSilent',
+        what: `${first.binary} in pod ${first.host} does not report`,
+        who: 'Operator',
+        next: 'look again',
+        // Services report every 10 s, and no watch shows it.
+        after: 10_000,
+      });
   },
 });
 
@@ -225,7 +255,7 @@ function inCatalog(cx: NovaCx): boolean {
 
 export const nova = plan(
   Nova,
-  { input, apiDatabase, bus, user, cells, mappings, api, scheduler, metadata, agents, entry },
+  { input, apiDatabase, bus, user, cells, mappings, api, scheduler, metadata, agents, entry, answering },
   {
     manages: [Secret, Job, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
     reads: [Pod, NovaConductor, Nova],

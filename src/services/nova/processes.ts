@@ -11,6 +11,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import type { ConfigFile } from '../config.ts';
+import type { DatabaseLink } from '../links.ts';
 import { linkedService, neighbours } from '../service.ts';
 import { daemon, uwsgi } from '../workload.ts';
 import {
@@ -65,6 +66,12 @@ const cellsFile = (cells: Readonly<Record<string, string>> | undefined): readonl
   const text = lines.map(([name, hash]) => `${name} ${hash}\n`).join('');
   return [{ key: 'mapped-cells', path: `${SCRIPTS}/mapped-cells`, text }];
 };
+
+/** A conductor whose row went with its database reports to nobody until it is started again. */
+const madeFile = (database: DatabaseLink | undefined): readonly ConfigFile[] =>
+  database?.incarnation === undefined
+    ? []
+    : [{ key: 'database-made', path: `${SCRIPTS}/database-made`, text: `${database.incarnation}\n` }];
 
 /**
  * What must be there before the first pod starts. Conductor and scheduler end when Placement does not answer, and a
@@ -136,7 +143,7 @@ export const novaConductor = linkedService(
     },
     after: start,
     config: conductorConf,
-    files: x => [syncScript(x.databases.api !== undefined), ...cellsFile(x.input)],
+    files: x => [syncScript(x.databases.api !== undefined), ...cellsFile(x.input), ...madeFile(x.databases.cell)],
   },
   { databases: both, optional: ['api'], ...links },
 );
