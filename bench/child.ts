@@ -11,8 +11,18 @@ export interface Beat {
   readonly ready: boolean;
 }
 
-/** As the Deployment will run it: a small young generation, and a heap that can't grow to what the machine has. */
-export const NODE_FLAGS = ['--max-old-space-size=160', '--max-semi-space-size=2'];
+/**
+ * As the Dockerfile runs it: a heap that can't grow to what the machine has, a small young generation, one helper
+ * thread, and code that is compiled when it is hot and not before. Measured at rest: 111 MiB with the first two flags
+ * alone (semi-space 2), 83 MiB with all four.
+ */
+export const NODE_FLAGS = [
+  '--max-old-space-size=160',
+  '--max-semi-space-size=1',
+  '--v8-pool-size=1',
+  '--optimize-for-size',
+  ...(process.env.BENCH_FLAGS?.split(' ') ?? []),
+];
 const OUT = 'dist/bench-operator.js';
 
 /** The same bundling as the operator's own (build.mjs). */

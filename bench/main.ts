@@ -35,5 +35,5 @@ for (const [name, run] of Object.entries(parts)) {
 const command = ['make bench', ...(process.argv.length > 2 ? [`ARGS="${process.argv.slice(2).join(' ')}"`] : [])].join(
   ' ',
 );
-write(only || quick ? 'bench/results.partial.json' : 'bench/results.json', figures, command, load);
+write(only || quick ? 'dist/bench.partial.json' : 'bench/results.json', figures, command, load);
 process.exit(figures.some(f => f.aim !== undefined && f.value > f.aim) ? 1 : 0);
