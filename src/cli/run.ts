@@ -83,7 +83,9 @@ async function run(options: RunOptions): Promise<void> {
       election: {
         namespace: options.leaseNamespace ?? OPERATOR_NAMESPACE,
         name: `openstack-operator${suffix}`,
-        identity: `${process.env.POD_NAME ?? hostname()}_${uuid(realRandom)}`,
+        // A pod's name is never used twice, and its container starts again only when the last process is dead: after a
+        // crash the same name finds its own lease and need not wait for it to expire.
+        identity: process.env.POD_NAME ?? `${hostname()}_${uuid(realRandom)}`,
       },
     }),
   });

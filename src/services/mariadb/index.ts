@@ -42,9 +42,10 @@ const config = row('ConfigReady', {
       userName: 'mysql',
       ports: { mysql: PORT },
       // Not a TCP probe: each would be an aborted connection in the log and count against the host.
-      startup: { exec: { command: PING }, periodSeconds: 2, failureThreshold: 300 },
-      readiness: { exec: { command: PING }, periodSeconds: 5 },
-      liveness: { exec: { command: PING }, periodSeconds: 30, failureThreshold: 4 },
+      startup: { exec: { command: PING }, periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 300 },
+      // A second is not enough for a client to start on a busy node.
+      readiness: { exec: { command: PING }, periodSeconds: 5, timeoutSeconds: 10 },
+      liveness: { exec: { command: PING }, periodSeconds: 30, timeoutSeconds: 20, failureThreshold: 4 },
     };
     const files = mariadbFiles(input?.password ?? '', cx.spec.customServiceConfig);
     return { process, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
