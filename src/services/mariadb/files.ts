@@ -34,9 +34,9 @@ const initSql = (rootPassword: string): string =>
     "CREATE USER IF NOT EXISTS 'root'@'%'",
     `ALTER USER 'root'@'%' IDENTIFIED BY '${rootPassword.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
     "GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION",
-    // The installer leaves local administrators without a password; inside a pod, everything is local.
     // May log in from inside the pod and do nothing: what probes need, without a refusal in the log each time.
     "CREATE USER IF NOT EXISTS 'probe'@'localhost'",
+    // The installer leaves local administrators without a password; inside a pod, everything is local.
     "DROP USER IF EXISTS 'root'@'localhost', 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost'",
   ]
     .map(statement => `${statement};\n`)
