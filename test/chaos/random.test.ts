@@ -10,7 +10,7 @@ import { deploy, edit, removeDelete, removeRetain } from './deeds.ts';
 import { FAULTS, isWatch } from './faults.ts';
 import { judge, reference } from './search.ts';
 
-const SEEDS = Number(process.env.SEEDS ?? (process.env.CHAOS === 'all' ? 200 : 6));
+const SEEDS = Number(process.env.SEEDS ?? (process.env.CHAOS === 'all' ? 200 : 4));
 const FIRST = Number(process.env.SEED ?? 1);
 
 /** Virtual milliseconds of trouble after each deed; most of a deploy's writes fall into its first seconds. */

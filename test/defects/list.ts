@@ -244,7 +244,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/runtime/lease.ts',
     find: 'if (clock.now() >= this.#renewed + this.#options.renewDeadline)',
     replace: 'if (clock.now() >= this.#renewed + 10 * this.#options.renewDeadline)',
-    caughtBy: 'src/runtime/lease.test.ts > a leader that gets no answer',
+    caughtBy: 'src/runtime/lease.test.ts > counts from the sending of the renewal',
   },
   {
     name: 'writes are not fenced',
