@@ -313,7 +313,7 @@ describe('writes', () => {
       run: async cx => {
         const { password } = await cx.generate('login', () => ({
           password: 'hunter2hunter2',
-          url: 'x://hunter2hunter2@h',
+          connection: 'x://hunter2hunter2@h',
         }));
         throw new Error(`Access denied for ${password} at x://hunter2hunter2@h`);
       },
