@@ -198,6 +198,26 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(cloud.condition(Nova, 'nova')?.status).toBe('False');
   });
 
+  it('comes up though the operator is killed every few seconds, and does nothing twice', async () => {
+    const cloud = await start();
+    cloud.apply(nova());
+    for (let kill = 0; kill < 12; kill++) {
+      await cloud.sim.run(3_500);
+      cloud.crashOperator();
+      cloud.startOperator();
+    }
+    await cloud.ready(Nova, 'nova');
+    await cloud.settle();
+    const jobs = cloud.hands.list(Job, NS).map(job => job.metadata.name.replace(/-[0-9a-f]{8}$/, ''));
+    expect(jobs.filter(name => name.includes('nova')).sort()).toEqual([
+      'nova-cell0-conductor-db-sync',
+      'nova-cell0-map',
+      'nova-cell1-conductor-db-sync',
+      'nova-cell1-map',
+    ]);
+    expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
+  });
+
   it('takes a cell in by an edit and restarts those who remember cells, and nobody else', async () => {
     const cloud = await readyNova();
     const others = () => templates(cloud, ['nova-cell1-conductor', 'nova-cell1-fake']);
