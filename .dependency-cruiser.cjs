@@ -1,5 +1,11 @@
 /** The layers of ARCHITECTURE.md. Each rule says which arrow is forbidden and why. */
-const io = ['^undici$', '^mysql2', '^(node:)?(http|https|http2|net|tls|dns|dgram|timers|fs|child_process)$', '^(node:)?(fs|timers|dns)/promises$', 'node_modules/(undici|mysql2)/'];
+const io = [
+  '^undici$',
+  '^mysql2',
+  '^(node:)?(http|https|http2|net|tls|dns|dgram|timers|fs|child_process)$',
+  '^(node:)?(fs|timers|dns)/promises$',
+  'node_modules/(undici|mysql2)/',
+];
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -7,7 +13,10 @@ module.exports = {
       name: 'io-only-in-real',
       comment: 'Time, chance and the network enter through World; src/real implements it.',
       severity: 'error',
-      from: { path: '^src/(kube|runtime|oslo|cloud|services|controlplane|dataplane|insight|world|operator)/', pathNot: '\\.test\\.ts$' },
+      from: {
+        path: '^src/(kube|runtime|oslo|cloud|services|controlplane|dataplane|insight|world|operator)/',
+        pathNot: '\\.test\\.ts$',
+      },
       to: { path: io },
     },
     {
@@ -40,7 +49,12 @@ module.exports = {
       from: { path: '^src/dataplane/' },
       to: { path: '^src/services/' },
     },
-    { name: 'tests-are-leaves', severity: 'error', from: { path: '^(api|src|lab)/', pathNot: '\\.test\\.ts$' }, to: { path: '^test/' } },
+    {
+      name: 'tests-are-leaves',
+      severity: 'error',
+      from: { path: '^(api|src|lab)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^test/' },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

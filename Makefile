@@ -5,7 +5,6 @@ ARGS ?=
 TSX := node_modules/.bin/tsx
 CLI := $(TSX) src/cli/main.ts
 LAB := $(TSX) lab/main.ts
-IMAGE ?= openstack-operator:0.1.0
 
 .PHONY: help
 help: ## show this
@@ -53,6 +52,14 @@ test-real: setup ## tests against a real kube-apiserver, MariaDB, RabbitMQ, Keys
 fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
 	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
 
+.PHONY: chaos
+chaos: setup ## restart from every state of the store, every fault at every write, many seeds (long)
+	CHAOS=all node_modules/.bin/vitest run test/chaos $(ARGS)
+
+.PHONY: defects
+defects: setup ## plant each known defect and see its test fail (long)
+	$(TSX) test/defects/main.ts $(ARGS)
+
 .PHONY: bench
 bench: setup build ## figures for docs/performance.md
 	$(TSX) bench/main.ts $(ARGS)
@@ -81,7 +88,7 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 undeploy: ## take it all out again
 	kubectl delete -k config/default
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-slice
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -96,3 +103,5 @@ lab-kubectl: setup ## kubectl in the lab (ARGS="get pods -A")
 	@$(LAB) kubectl $(ARGS)
 lab-openstack: setup ## the openstack client in the lab (ARGS="token issue")
 	@$(LAB) openstack $(ARGS)
+lab-slice: setup ## the story of the slice on the lab: rotation, profiles, rest, deletion (ARGS="2025.2 --rest=120")
+	@$(LAB) slice $(ARGS)

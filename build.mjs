@@ -13,7 +13,9 @@ const result = await build({
   legalComments: 'none',
   loader: { '.json': 'json' },
   // Packages written for CommonJS ask for require() of Node's own modules.
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
   logLevel: 'warning',
 });
 const bytes = Object.values(result.metafile.outputs).find(output => output.entryPoint)?.bytes ?? 0;

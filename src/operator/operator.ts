@@ -11,7 +11,7 @@ import { Manager, type Server } from '../runtime/manager.ts';
 import { exportInformers, type Metrics, noMetrics } from '../runtime/metrics.ts';
 import { type Engine, reconcile } from '../runtime/plan/engine.ts';
 import { MANAGED_LABEL, MANAGER } from '../runtime/plan/names.ts';
-import { Memory, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass.ts';
+import { INSTANCE_INDEX, instanceIndex, Memory, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass.ts';
 import type { Plan } from '../runtime/plan/row.ts';
 import { Tracker } from '../runtime/plan/tracker.ts';
 import { watchOwn } from '../runtime/sources.ts';
@@ -85,7 +85,7 @@ export function createOperator(options: OperatorOptions): Operator {
       namespaces: resource.namespaced ? namespaces : [],
       ...(ours ? {} : resource.namespaced && { labelSelector: `${MANAGED_LABEL}=true` }),
       keepManagers: [MANAGER],
-      indexers: { [OWNER_INDEX]: ownerIndex },
+      indexers: { [OWNER_INDEX]: ownerIndex, [INSTANCE_INDEX]: instanceIndex },
     }),
   );
   const secrets = cache.informer({ resource: Secret, namespaces, metadataOnly: true });

@@ -1,6 +1,6 @@
 import { ApiError } from '../kube/errors.ts';
 import type { Log } from '../world/log.ts';
-import { type Clock, type Random, uuid } from '../world/world.ts';
+import { type Clock, type Random, sleep, uuid } from '../world/world.ts';
 import { type BackoffOptions, backoff } from './limiter.ts';
 import type { ControllerMetrics, Metrics } from './metrics.ts';
 import { type AddOptions, WorkQueue } from './queue.ts';
@@ -49,6 +49,12 @@ const TIMEOUT = 120_000;
 /** As controller-runtime: a cache that does not fill in two minutes needs a human (RBAC, a missing CRD). */
 const SYNC_TIMEOUT = 120_000;
 
+/**
+ * A pass that finds everything in the cache and nothing to do never leaves the microtask queue. A thousand of them in
+ * a row stood still for ten seconds and lost the lease (measured); after this many milliseconds the loop gets a turn.
+ */
+const BREATH = 10;
+
 class PassTimeout extends Error {
   override readonly name = 'PassTimeout';
 }
@@ -62,6 +68,8 @@ export class Controller {
   /** Keys being reconciled, with what aborts their pass. The queue never hands out a key twice; this proves it. */
   readonly #active = new Map<string, AbortController>();
   #started = false;
+  /** When the loop last had a turn for sure. */
+  #turnedAt = 0;
 
   constructor(options: ControllerOptions, deps: ControllerDeps) {
     this.name = options.name;
@@ -134,7 +142,16 @@ export class Controller {
   async #work(): Promise<void> {
     for (let work = await this.#queue.get(); work; work = await this.#queue.get()) {
       await this.#pass(work.key, work.priority);
+      await this.#breathe();
     }
+  }
+
+  async #breathe(): Promise<void> {
+    const { clock } = this.#deps;
+    // Whoever finds the queue empty waits for an event, which is a turn.
+    if (clock.now() - this.#turnedAt < BREATH || this.#queue.depth().size === 0) return;
+    await sleep(clock, 0, undefined, { label: `${this.name} breath` });
+    this.#turnedAt = clock.now();
   }
 
   async #pass(key: string, priority: number): Promise<void> {

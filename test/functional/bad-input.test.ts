@@ -3,9 +3,10 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
-import { Placement } from '../../api/openstack/placement.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import { kindOf, SECTION_NAMES, type SectionName } from '../../src/controlplane/sections.ts';
 import { Deployment, Job, Pod, Secret, Service, StatefulSet } from '../../src/kube/resource.ts';
+import { PLANS } from '../../src/services/list.ts';
 import { NS } from './cloud.ts';
 import { ours, secret, slice, Trouble, withParts, withSlice } from './stories.ts';
 
@@ -172,21 +173,21 @@ describe('passes the schema and can not work', () => {
 
   it('a kind without a controller keeps the cloud not Ready', async () => {
     const story = await withSlice();
-    story.cloud.apply(slice({ placement: { enabled: true } }));
-    const words = ['does nothing for a Placement', 'User: disable it'];
-    await story.tells(Placement, 'placement', 'ControllerReady', 'NotImplemented', ...words);
-    await story.tells(
-      OpenStackControlPlane,
-      'slice',
-      'PlacementReady',
-      'NotImplemented',
-      'Placement placement',
-      ...words,
-    );
+    const without = (name: SectionName) =>
+      PLANS.find(plan => plan.kind.kind === kindOf(name).kind)?.rows.some(row => row.type === 'ControllerReady');
+    const section = SECTION_NAMES.find(without);
+    // When every kind of a cloud has its controller, this story and `unwritten` in src/services/list.ts have had their day.
+    if (section === undefined) throw new Error('every section has a controller: delete this story');
+    const kind = kindOf(section);
+    story.cloud.apply(slice({ [section]: { enabled: true } }));
+    const words = [`does nothing for a ${kind.kind}`, 'User: disable it'];
+    await story.tells(kind, section, 'ControllerReady', 'NotImplemented', ...words);
+    const top = [`${kind.kind} ${section}`, ...words];
+    await story.tells(OpenStackControlPlane, 'slice', `${kind.kind}Ready`, 'NotImplemented', ...top);
     await story.rests();
-    story.cloud.apply(slice({ placement: { enabled: false } }));
+    story.cloud.apply(slice({ [section]: { enabled: false } }));
     await story.mends(OpenStackControlPlane, 'slice');
-    expect(story.cloud.get(Placement, 'placement')).toBeUndefined();
+    expect(story.cloud.get(kind, section)).toBeUndefined();
   });
 });
 
@@ -345,6 +346,7 @@ describe('breaks on the way', () => {
     server.databases = {};
     const words = ['Database keystone is gone from MariaDB mariadb', 'Operator: make it anew'];
     await story.tells(Keystone, 'keystone', 'DatabaseReady', 'DatabaseLost', ...words);
+    await story.mends(Keystone, 'keystone');
     await story.mends(OpenStackControlPlane, 'slice');
     expect(server.databases.keystone?.keystone?.users.admin).toBeDefined();
     await story.rests();
@@ -372,7 +374,7 @@ describe('a deletion that a silent backend holds up', () => {
     const { cloud } = story;
     cloud.hands.patch(MariaDB, NS, 'mariadb', annotate({ 'openstack.k8s.io/paused': 'true' }));
     cloud.hands.remove(StatefulSet, NS, 'mariadb');
-    await cloud.settle();
+    await cloud.sim.run(30_000);
     cloud.hands.remove(Keystone, NS, 'keystone');
     await story.tells(Keystone, 'keystone', 'Ready', 'Deleting', 'DatabaseReady: MariaDB at', 'does not answer');
     const words = ['DatabaseReady: MariaDB at', 'openstack.k8s.io/skip-undo=DatabaseReady', 'User: mend it'];

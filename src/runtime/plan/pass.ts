@@ -4,6 +4,7 @@ import type { Cache, Informer } from '../../kube/cache.ts';
 import type { Client } from '../../kube/client.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
 import { Job, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
+import { redactText } from '../../world/log.ts';
 import type { Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, shortHash } from './canonical.ts';
@@ -59,6 +60,14 @@ export const OWNER_INDEX = 'owner';
 export const ownerIndex = (object: Live): readonly string[] =>
   object.metadata.ownerReferences?.filter(ref => ref.controller).map(ref => ref.uid) ?? [];
 
+/** Finds the pods of one object among those of a thousand others. */
+export const INSTANCE_INDEX = 'instance';
+const INSTANCE_LABEL = 'app.kubernetes.io/instance';
+export const instanceIndex = (object: Live): readonly string[] => {
+  const instance = object.metadata.labels?.[INSTANCE_LABEL];
+  return instance === undefined ? [] : [instance];
+};
+
 /** One walk over the rows of one object: what it read, wrote, reported and learned. */
 export class Pass<O extends Managed> {
   readonly #shared: Shared;
@@ -87,7 +96,7 @@ export class Pass<O extends Managed> {
 
   /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
   mask(text: string): string {
-    let out = text;
+    let out = redactText(text);
     // The longest first: a value inside another one would leave the rest of it in sight.
     for (const value of [...this.#secretValues].sort((a, b) => b.length - a.length)) out = out.replaceAll(value, '***');
     return out.length > 512 ? `${out.slice(0, 509)}...` : out;
@@ -187,7 +196,9 @@ export class Pass<O extends Managed> {
   #list(resource: Resource, labels: Readonly<Record<string, string>>): readonly Live[] {
     const namespace = this.#object.metadata.namespace ?? '';
     this.#reads.scan(resource, namespace, labels);
-    return this.#shared.cache.for(resource).list({ namespace, labels });
+    const instance = labels[INSTANCE_LABEL];
+    const index = instance === undefined ? undefined : { name: INSTANCE_INDEX, value: instance };
+    return this.#shared.cache.for(resource).list({ namespace, labels, ...(index && { index }) });
   }
 
   #ready<K extends AnyKind>(kind: K, name: string, field: string): DeepReadonly<ObjectOf<K>> {
