@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { createSecureContext } from 'node:tls';
 import { type Dispatcher, Pool } from 'undici';
 import {
   NoAnswer,
@@ -134,7 +135,9 @@ interface Pools {
 }
 
 function openPools(origin: string, { ca, cert, key, serverName, insecure }: Material): Pools {
-  const tls = { ca, cert, key, servername: serverName, rejectUnauthorized: !insecure };
+  // One for all: three dozen watches start at once, and each would parse the certificates and keep them for itself.
+  const secureContext = createSecureContext({ ca, cert, key });
+  const tls = { secureContext, servername: serverName, rejectUnauthorized: !insecure };
   const common: Pool.Options = {
     connect: { ...tls, timeout: CONNECT_TIMEOUT, keepAlive: true, keepAliveInitialDelay: PROBE_AFTER },
     allowH2: false,
