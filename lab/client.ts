@@ -40,14 +40,13 @@ async function cloudsFile(namespace: string | undefined): Promise<string> {
 const script = `
 set -eu
 mount --make-rprivate /
-here=$PWD
 cd "$CLIENT"
 mount -t overlay overlay -o "lowerdir=$LOWER" .
 cd "$CLIENT"
 mount -t proc proc proc
 mount -t tmpfs tmpfs tmp; mount -t tmpfs tmpfs root; mount --bind /dev dev
 mount --bind /etc/resolv.conf etc/resolv.conf
-mkdir tmp/work; mount --bind "$here" tmp/work
+mkdir tmp/work; mount --bind "$HERE" tmp/work
 (umask 077; printf '%s' "$CLOUDS" >tmp/clouds.yaml)
 unset CLOUDS
 exec chroot . sh -c 'cd /tmp/work; exec "$@"' sh "$@"
@@ -73,6 +72,8 @@ export async function clientWords(
     OS_CLOUD: process.env.OS_CLOUD ?? names[0],
     CLOUDS: clouds,
     CLIENT: client,
+    // Entering another mount namespace leaves the folder one was in.
+    HERE: process.cwd(),
     LOWER: `${join(roots.release, 'root')}:${roots.debian}`,
   };
   const [program, ...rest] = [...enter(node(1).name), 'unshare', '--mount', 'bash', '-c', script, 'bash', ...command];

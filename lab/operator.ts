@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import type { LabNode } from './cluster/layout.ts';
 import { importImages } from './images/import.ts';
 import { operatorBundle, operatorImage } from './images/small.ts';
@@ -9,11 +11,10 @@ import { phase } from './progress.ts';
 
 const DEFAULT = join(repo, 'config', 'default');
 
-interface DeploymentList {
-  readonly items: readonly {
-    readonly kind: string;
-    readonly metadata: { readonly name: string; readonly namespace?: string };
-  }[];
+interface Applied {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly spec: { readonly template: { readonly metadata: { annotations?: Record<string, string> } } };
 }
 
 /** The operator as anybody installs it: config/default with its own account and the generated rights, no more. */
@@ -27,26 +28,18 @@ export async function deployOperator(nodes: readonly LabNode[]): Promise<void> {
     process.stderr.write(`  ${DEFAULT} is not there (make manifests): the lab runs without the operator\n`);
     return;
   }
+  const bundle = createHash('sha256').update(readFileSync(operatorBundle)).digest('hex').slice(0, 16);
   await phase('operator:deploy', 'the operator, from config/default', async () => {
-    const text = await kubectl(['apply', '--server-side', '--force-conflicts', '-k', DEFAULT, '-o', 'json']);
-    const applied = JSON.parse(text) as DeploymentList;
-    for (const each of applied.items.filter(item => item.kind === 'Deployment')) {
-      // A pod of the same image name keeps the old content until it is made anew.
-      await kubectl([
-        '-n',
-        each.metadata.namespace ?? 'default',
-        'rollout',
-        'restart',
-        `deployment/${each.metadata.name}`,
-      ]);
-      await kubectl([
-        '-n',
-        each.metadata.namespace ?? 'default',
-        'rollout',
-        'status',
-        `deployment/${each.metadata.name}`,
-        '--timeout=120s',
-      ]);
-    }
+    const objects = parseAllDocuments(await kubectl(['kustomize', DEFAULT])).map(doc => doc.toJS() as Applied);
+    const deployments = objects.filter(object => object.kind === 'Deployment');
+    // The image keeps its name when its content changes: the content in the template makes the pods follow, once.
+    for (const { spec } of deployments)
+      spec.template.metadata.annotations = { ...spec.template.metadata.annotations, 'lab/bundle': bundle };
+    await kubectl(
+      ['apply', '--server-side', '--force-conflicts', '-f', '-'],
+      JSON.stringify({ kind: 'List', apiVersion: 'v1', items: objects }),
+    );
+    for (const { metadata } of deployments)
+      await kubectl(['-n', metadata.namespace, 'rollout', 'status', `deployment/${metadata.name}`, '--timeout=120s']);
   });
 }

@@ -11,6 +11,10 @@ export const SERVICE_CIDR = '10.96.0.0/16';
 export const API_SERVICE_IP = '10.96.0.1';
 export const DNS_IP = '10.96.0.10';
 export const POD_CIDR = '10.244.0.0/16';
+/** A host that is no part of the cluster, on the wire of the external bridge (lab/cloud.yaml names the port). */
+export const OUTSIDE = `${labName}-outside`;
+export const OUTSIDE_IP = '172.24.4.254';
+export const EXTERNAL_PORT = 'ex0';
 export const API_PORT = 6443;
 
 export interface LabNode {

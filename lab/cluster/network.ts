@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { bash, must, run } from '../shell.ts';
-import { BRIDGE, type LabNode, NETNS, node } from './layout.ts';
+import { BRIDGE, EXTERNAL_PORT, type LabNode, NETNS, node, OUTSIDE, OUTSIDE_IP } from './layout.ts';
 
 export const netnsPath = (name: string): string => `/run/netns/${name}`;
 
@@ -24,6 +24,7 @@ ip -n ${NETNS} link set carrier1 up
 ip -n ${NETNS} route add default dev ${BRIDGE}`);
     await forwarding(NETNS);
   }
+  await makeOutside();
   for (const each of nodes.slice(1)) {
     if (existsSync(netnsPath(each.netns))) continue;
     await bash(`
@@ -42,6 +43,24 @@ ip -n ${each.netns} route add default via ${node(1).ip}`);
       if (here !== there) await must('ip', ['-n', here.netns, 'route', 'replace', there.podCidr, 'via', there.ip]);
     }
   }
+}
+
+/**
+ * The world beyond the cloud: a host on the far end of the wire that node n1 gives to its external bridge. Open
+ * vSwitch in user space takes frames as they are, so whoever sends into it must not leave checksums to the hardware.
+ */
+async function makeOutside(): Promise<void> {
+  if (existsSync(netnsPath(OUTSIDE))) return;
+  const plain = 'tx off sg off tso off gso off';
+  await bash(`
+ip netns add ${OUTSIDE}
+ip -n ${OUTSIDE} link set lo up
+ip -n ${NETNS} link add ${EXTERNAL_PORT} type veth peer name eth0 netns ${OUTSIDE}
+ip -n ${OUTSIDE} addr add ${OUTSIDE_IP}/24 dev eth0
+ip -n ${OUTSIDE} link set eth0 up
+ip -n ${NETNS} link set ${EXTERNAL_PORT} up
+nsenter --net=${netnsPath(OUTSIDE)} ethtool -K eth0 ${plain} >/dev/null
+nsenter --net=${netnsPath(NETNS)} ethtool -K ${EXTERNAL_PORT} ${plain} >/dev/null`);
 }
 
 async function forwarding(netns: string): Promise<void> {

@@ -40,6 +40,14 @@ interface Token {
 /** By address and user. Shared by every Identity of a process: a token per call would be most of Keystone's work. */
 export type Tokens = Map<string, Token>;
 
+/** What an API says of its refusal: each has its own envelope around `message` or, in a list, `detail`. */
+function said(body: unknown): string {
+  const [inner] = typeof body === 'object' && body !== null ? Object.values(body).flat() : [];
+  const { message, detail } = (inner ?? {}) as { message?: unknown; detail?: unknown };
+  const text = message ?? detail;
+  return typeof text === 'string' ? ` (${text.trim().slice(0, 200)})` : '';
+}
+
 export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, tokens: Tokens): Identity {
   const base = `${at.url.replace(/\/$/, '').replace(/\/v3$/, '')}/v3`;
   const { host } = new URL(base);
@@ -98,9 +106,7 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
       const cure = 'look at the log of its pods, its database or its fernet keys may be missing';
       return rejected('Keystone', host, `${what}: status ${answer.status}; ${cure}`);
     }
-    const said = (answer.body as { error?: { message?: unknown } } | undefined)?.error?.message;
-    const why = typeof said === 'string' ? ` (${said.slice(0, 200)})` : '';
-    return rejected('Keystone', host, `${what}: status ${answer.status}${why}`);
+    return rejected('Keystone', host, `${what}: status ${answer.status}${said(answer.body)}`);
   }
 
   async function keystone<T>(
@@ -259,7 +265,8 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
       const url = `${serviceUrl.replace(/\/$/, '')}${path}`;
       const answer = await send('GET', url);
       if (answer.status >= 300) {
-        throw rejected('The service', new URL(url).host, `GET ${new URL(url).pathname}: status ${answer.status}`);
+        const { host, pathname } = new URL(url);
+        throw rejected('The service', host, `GET ${pathname}: status ${answer.status}${said(answer.body)}`);
       }
       return answer.body;
     },

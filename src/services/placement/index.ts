@@ -8,7 +8,7 @@ export const placement = openstackService(Placement, {
   name: 'placement',
   user: 42482,
   image: 'placement-api',
-  catalog: { type: 'placement', check: '/resource_providers?limit=1' },
+  catalog: { type: 'placement', check: '/resource_providers?name=none' },
   databases: { placement: { section: 'placement_database', sync: ['placement-manage', 'db', 'sync'] } },
   pods: {
     // It has no health check of its own; the list of versions needs neither token nor database.
