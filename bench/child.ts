@@ -45,6 +45,7 @@ export async function bundle(): Promise<void> {
 /** An operator in a process of its own, and what the kernel and the process say about it. */
 export class OperatorProcess {
   readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
   last: Beat | undefined;
 
   constructor(env: Record<string, string>) {
@@ -52,7 +53,16 @@ export class OperatorProcess {
     this.#child.on('message', message => {
       this.last = message as Beat;
     });
+    this.#ended = new Promise(resolve => this.#child.once('exit', () => resolve()));
     process.once('exit', () => this.#child.kill('SIGKILL'));
+  }
+
+  /** What comes first: the work's end, or the operator's, which makes waiting for anything else useless. */
+  during<T>(work: Promise<T>): Promise<T> {
+    const death = this.#ended.then((): never => {
+      throw new Error(`the operator ended with ${this.#child.exitCode ?? this.#child.signalCode}`);
+    });
+    return Promise.race([work, death]);
   }
 
   /** Bytes, by the kernel's account. */
@@ -70,8 +80,6 @@ export class OperatorProcess {
   }
 
   #memory(name: string): number {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null)
-      throw new Error(`the operator ended with ${this.#child.exitCode ?? this.#child.signalCode}`);
     const text = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
     return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(text)?.[1] ?? 0) * 1024;
   }
@@ -81,14 +89,13 @@ export class OperatorProcess {
   }
 
   async synced(seconds = 300): Promise<void> {
-    await until(() => this.last?.synced === true && this.last.ready, 'the operator has synced', seconds);
+    await this.during(until(() => this.last?.synced === true && this.last.ready, 'the operator has synced', seconds));
   }
 
   async stop(): Promise<void> {
-    const ended = new Promise(resolve => this.#child.once('exit', resolve));
     this.#child.kill('SIGTERM');
     const patience = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
-    await ended;
+    await this.#ended;
     clearTimeout(patience);
   }
 }

@@ -22,11 +22,11 @@ export async function idle(seconds: number): Promise<Figure[]> {
       OpenStackControlPlane,
       parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject,
     );
-    await cluster.ready(OpenStackControlPlane, 'slice', 300);
+    await operator.during(cluster.ready(OpenStackControlPlane, 'slice', 300));
     const ready = (performance.now() - started) / 1000;
     await pause(5000);
     const [writes, cpu] = [cluster.writes().length, operator.cpuSeconds()];
-    await pause(seconds * 1000);
+    await operator.during(pause(seconds * 1000));
     return [
       figure(`idle RSS, slice Ready, after ${seconds} s`, operator.rss() / MIB, 'MiB', 100),
       figure('idle heap in use', (operator.last?.heapUsed ?? 0) / MIB, 'MiB'),

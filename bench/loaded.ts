@@ -48,10 +48,12 @@ export async function loaded(load: Load): Promise<Figure[]> {
         metadata: { name: `five-${i}`, namespace: NS },
       } as AnyObject),
     );
-    await until(() => readyCount(admin).then(count => count === load.objects), 'all objects are Ready', 900);
+    await operator.during(
+      until(() => readyCount(admin).then(count => count === load.objects), 'all objects are Ready', 900),
+    );
     const ready = (performance.now() - created) / 1000;
     const reconciling = operator.last!;
-    await pause(30_000);
+    await operator.during(pause(30_000));
     const requests = requestsOf(server);
     const count = (verbs: readonly string[]) => requests.filter(verb => verbs.includes(verb)).length;
     return [

@@ -1,5 +1,5 @@
 import type { Handler, Indexer, Informer, InformerDeps, InformerOptions } from './informer.ts';
-import type { AnyObject } from './object.ts';
+import { type AnyObject, keyOf, refOf } from './object.ts';
 import { reducer } from './reduce.ts';
 import { type Reflection, reflect } from './reflect.ts';
 import type { Cause, Effect } from './reflector-state.ts';
@@ -50,7 +50,7 @@ export function createInformer(options: InformerOptions, deps: InformerDeps): In
   for (const [name, indexer] of Object.entries(options.indexers ?? {})) addIndexer(name, indexer);
 
   function makeScope(namespace: string | undefined): Scope {
-    const staged = new Map<string, AnyObject>();
+    let staged = new Map<string, AnyObject>();
     let fillingSince: number | undefined;
     const scope: Scope = {
       namespace,
@@ -75,14 +75,14 @@ export function createInformer(options: InformerOptions, deps: InformerDeps): In
           break;
         case 'stage':
           stats.lastEventAt = clock.now();
-          for (const object of effect.objects) reduced(object, kept => staged.set(stageKey(kept), kept));
+          for (const object of effect.objects) reduced(object, kept => staged.set(keyOf(refOf(kept)), kept));
           break;
         case 'unstage':
-          staged.delete(stageKey(effect.object));
+          staged.delete(keyOf(refOf(effect.object)));
           break;
         case 'commit': {
-          const changes = store.replace(staged.values(), namespace);
-          staged.clear();
+          const changes = store.replace(staged, namespace);
+          staged = new Map();
           scope.version = effect.version;
           if (fillingSince !== undefined) stats.lastListMs = clock.now() - fillingSince;
           healthy();
@@ -230,10 +230,8 @@ export function createInformer(options: InformerOptions, deps: InformerDeps): In
   return informer;
 }
 
-const stageKey = ({ metadata }: AnyObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-
 const byKey = (a: AnyObject, b: AnyObject): number => {
-  const [x, y] = [stageKey(a), stageKey(b)];
+  const [x, y] = [keyOf(refOf(a)), keyOf(refOf(b))];
   return x < y ? -1 : x > y ? 1 : 0;
 };
 

@@ -8,6 +8,7 @@ const make = (name: string, version: number, colours: string[], uid = 'u'): AnyO
   const object = configMap(name, version, { colours });
   return { ...object, metadata: { ...object.metadata, uid: `${uid}-${name}` } };
 };
+const byKey = (objects: readonly AnyObject[]) => new Map(objects.map(object => [keyOf(refOf(object)), object]));
 const colours = (object: AnyObject) => object.colours as string[];
 
 describe('indexes', () => {
@@ -44,7 +45,7 @@ describe('indexes', () => {
               ? store.put(make(action.name, i + 1, action.colour, action.uid))
               : action.is === 'remove'
                 ? store.remove(make(action.name, i + 1, [], action.uid))
-                : store.replace(action.names.map(name => make(name, i + 1, action.colour)));
+                : store.replace(byKey(action.names.map(name => make(name, i + 1, action.colour))));
           for (const change of changes) {
             const object = change.is === 'updated' ? change.after : change.object;
             const key = keyOf(refOf(object));
@@ -64,6 +65,40 @@ describe('indexes', () => {
         expect(store.indexSize('colour')).toBe(inUse.size);
       }),
     );
+  });
+
+  it('a first list is taken over without asking any object for its key again', () => {
+    const store = new Store();
+    store.addIndex('colour', colours);
+    // An object whose name can't be read: what makes a key of it, or sweeps, throws.
+    const sealed = (object: AnyObject): AnyObject => ({
+      ...object,
+      metadata: Object.defineProperty({ ...object.metadata }, 'name', {
+        get: () => {
+          throw new Error('the key was made again');
+        },
+      }),
+    });
+    const first = new Map([
+      ['default/a', sealed(make('a', 1, ['red']))],
+      ['default/b', sealed(make('b', 2, ['blue']))],
+    ]);
+    expect(store.replace(first).map(change => change.is)).toEqual(['added', 'added']);
+    expect([store.size, store.byIndex('colour', 'red').length, store.inNamespace('default').length]).toEqual([2, 1, 2]);
+  });
+
+  it('a second list of one namespace removes what it lacks there, and nothing elsewhere', () => {
+    const store = new Store();
+    const elsewhere = { ...make('a', 3, []), metadata: { ...make('a', 3, []).metadata, namespace: 'other' } };
+    store.replace(byKey([make('a', 1, []), make('b', 2, []), elsewhere]));
+    const changes = store.replace(byKey([make('b', 4, []), make('c', 5, [])]), 'default');
+    expect(changes.map(change => change.is)).toEqual(['updated', 'added', 'deleted']);
+    expect(
+      store
+        .all()
+        .map(object => keyOf(refOf(object)))
+        .sort(),
+    ).toEqual(['default/b', 'default/c', 'other/a']);
   });
 
   it('a late deletion of the former object does not remove its successor', () => {

@@ -31,6 +31,17 @@ describe('lines', () => {
     );
   });
 
+  it('let others have a turn of the event loop, however much has already arrived', async () => {
+    const out: string[] = [];
+    let seen: number | undefined;
+    setImmediate(() => {
+      seen = out.length;
+    });
+    for await (const line of linesOf(cut(Buffer.from('{}\n'.repeat(1000)), [3000]))) out.push(line);
+    expect(out.length).toBe(1000);
+    expect(seen).toBeLessThanOrEqual(100);
+  });
+
   it('22: a line of megabytes, over many chunks, parses', async () => {
     const big = JSON.stringify({ data: 'x'.repeat(8 * 1024 * 1024) });
     const lines = await collect(cut(Buffer.from(`{}\n${big}\n{}\n`), [16_384]));

@@ -12,6 +12,8 @@ export interface Reads {
   done(): void;
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 /**
  * Remembers what each owner's last pass looked at, and answers whom a change concerns. Rows never write a mapping
  * from events to objects: whatever a row read, found or missing, wakes it when it changes.
@@ -56,6 +58,8 @@ export class Tracker {
 
   /** Who looked at this object, or would have found it in a list. */
   concerned(resource: Resource, metadata: DeepReadonly<ObjectMeta>): ReadonlySet<string> {
+    // While caches fill nobody has looked yet, and each of ten thousand objects asks.
+    if (this.#owners.size === 0) return NOBODY;
     const name = resourceName(resource);
     const namespace = metadata.namespace ?? '';
     const out = new Set(this.#owners.get(`${name} ${namespace}/${metadata.name}`));
