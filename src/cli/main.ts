@@ -1,22 +1,21 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
-import packageJson from '../../package.json' with { type: 'json' };
-import { cloudCommand } from './cloud.ts';
-import { runCommand } from './run.ts';
+import { basename } from 'node:path';
+import { paperOf } from './print.ts';
+import { execute } from './program.ts';
 
-const program = new Command('openstack-operator')
-  .description('turns a Kubernetes cluster into an OpenStack cloud and keeps it one')
-  .version(packageJson.version)
-  .showHelpAfterError();
+/** One program under two names: as `kubectl-openstack` it is a plugin of kubectl. */
+const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-openstack');
 
-runCommand(program);
-cloudCommand(program);
+// A reader that leaves early (`| head`) is no error.
+process.stdout.on('error', error => process.exit((error as NodeJS.ErrnoException).code === 'EPIPE' ? 0 : 1));
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  console.error(`openstack-operator: ${error instanceof Error ? error.message : error}`);
-  process.exitCode = 1;
-}
-// A command that has ended has ended: timers of an embedded world or idle sockets must not keep the process.
-process.exit();
+const code = await execute(isPlugin ? 'kubectl openstack' : 'openstack-operator', process.argv.slice(2), {
+  out: text => void process.stdout.write(text),
+  err: text => void process.stderr.write(text),
+  paper: paperOf(process.stdout, process.env),
+  repaints: process.stdout.isTTY === true,
+});
+if (code !== 0) process.exitCode = code;
+// A command that has ended has ended: timers of an embedded world or idle sockets must not keep the process. What it
+// wrote into a pipe must have left it first.
+process.stdout.write('', () => process.exit());

@@ -1,0 +1,41 @@
+import type { Paper } from './print.ts';
+import type { Snapshot, SourceFlags } from './source.ts';
+
+/** What a command found: the same for people and for programs. */
+export interface Answer {
+  /** For `-o json|yaml`. */
+  readonly data: unknown;
+  /** For `-o table`. */
+  text(paper: Paper): string;
+  /** 0 all is well, 1 a problem was found. */
+  readonly code: 0 | 1;
+}
+
+export interface Flags extends SourceFlags {
+  readonly output: 'table' | 'json' | 'yaml';
+  readonly [flag: string]: unknown;
+}
+
+export interface Invocation {
+  readonly args: readonly string[];
+  readonly flags: Flags;
+  /** Reads the objects that the command declared. */
+  snapshot(): Promise<Snapshot>;
+}
+
+export interface CommandSpec {
+  readonly name: string;
+  /** As commander writes them: `[object]`, `<service> [group] <option>`. */
+  readonly args?: string;
+  readonly summary: string;
+  /** Paragraphs of `--help`. */
+  readonly about: string;
+  readonly flags?: readonly (readonly [flags: string, description: string, fallback?: string])[];
+  /** Arguments after the name, and what it shows. */
+  readonly examples: readonly (readonly [args: string, what: string])[];
+  /** Which objects it needs: `look` without the data of Secrets, `whole` with it, or none of a cluster. */
+  readonly reads: 'look' | 'whole' | 'none';
+  /** Asks again and paints over, with `--watch`. */
+  readonly watch?: boolean;
+  readonly run: (cx: Invocation) => Promise<Answer>;
+}

@@ -1,0 +1,32 @@
+import type { CommandSpec } from './command.ts';
+
+/** Every command that looks at a cloud. Each is loaded when somebody asks for it: the operator's process stays small. */
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'status',
+    summary: 'one screen per cloud: services, pods, what is rolling and how long it may take',
+    about: 'Exit code 1 when a cloud is not ready, or when there is none.',
+    examples: [
+      ['-n openstack', 'the cloud in that namespace'],
+      ['-A --watch', 'all clouds, again and again'],
+      ['-o json | jq .clouds[0].eta', 'for programs'],
+      ['--embedded', 'on a cloud that lives in this process for as long as it takes'],
+    ],
+    reads: 'look',
+    watch: true,
+    run: async cx => (await import('./status.ts')).status(cx),
+  },
+  {
+    name: 'tree',
+    summary: 'control plane, kinds, workloads and pods as a tree; only trouble is expanded',
+    about: 'Equal siblings are one line. Exit code 1 when something at the top is not ready.',
+    flags: [['--expand', 'show everything']],
+    examples: [
+      ['-n openstack', 'what is wrong, and where'],
+      ['-n openstack --expand', 'every pod'],
+    ],
+    reads: 'look',
+    watch: true,
+    run: async cx => (await import('./tree.ts')).tree(cx),
+  },
+];

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { NoAnswer, type Response, type Transport } from '../kube/transport.ts';
+import { readCluster } from './source.ts';
+
+const list = (items: object[] = []): Response => ({
+  status: 200,
+  headers: {},
+  body: { items, metadata: { resourceVersion: '1' } },
+});
+const failed = (status: number): Response => ({ status, headers: {}, body: 'no' });
+
+const transport = (answer: (path: string) => Response): Transport => ({
+  send: async request => answer(request.path),
+  watch: async () => ({ status: 500, refusal: failed(500) }),
+});
+const read = (answer: (path: string) => Response) =>
+  readCluster(transport(answer), 'openstack', 'look', 'kubeconfig x');
+
+describe('a cluster that does not let us see', () => {
+  it('no answer', () =>
+    expect(
+      read(() => {
+        throw new NoAnswer('GET /: connection refused');
+      }),
+    ).rejects.toThrow(/no answer from the API server \(kubeconfig x\).*connection refused/));
+  it('unknown user', () => expect(read(() => failed(401))).rejects.toThrow(/does not know you/));
+  it('no CRDs', () =>
+    expect(read(() => failed(404))).rejects.toThrow(
+      /CRDs of openstack-operator are not in this cluster.*make install/,
+    ));
+  it('no permission: the verb and the resource', () =>
+    expect(read(() => failed(403))).rejects.toThrow(
+      /no permission to list openstackcontrolplanes.openstack.k8s.io in openstack: ask for verb list/,
+    ));
+  it('some permission: a note says what the answer lacks', async () => {
+    const { notes } = await read(path => (path.endsWith('/nodes') ? failed(403) : list()));
+    expect(notes).toEqual(['no permission to list nodes: ask for verb list on it']);
+  });
+  it('older CRDs', async () => {
+    const { notes } = await read(path => (path.endsWith('/novacells') ? failed(404) : list()));
+    expect(notes).toEqual([expect.stringMatching(/CRDs are older than this program: it has no NovaCell/)]);
+  });
+  it('takes the data out of Secrets unless asked for it', async () => {
+    const secret = { metadata: { name: 's', namespace: 'openstack' }, data: { password: 'eA==' } };
+    const { view } = await read(path => list(path.endsWith('/secrets') ? [secret] : []));
+    expect(view.get('Secret', 'openstack', 's')).toEqual({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: secret.metadata,
+    });
+  });
+});

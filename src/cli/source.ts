@@ -1,0 +1,193 @@
+import { KINDS } from '../../api/kinds.ts';
+import { type View, viewOf } from '../insight/view.ts';
+import { ApiError, createClient } from '../kube/client.ts';
+import type { AnyObject } from '../kube/object.ts';
+import {
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  Event,
+  Job,
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  pathOf,
+  ReplicaSet,
+  type Resource,
+  resourceName,
+  Secret,
+  Service,
+  StatefulSet,
+  StorageClass,
+} from '../kube/resource.ts';
+import { NoAnswer, type Transport } from '../kube/transport.ts';
+import { realClock } from '../real/clock.ts';
+import { loadCredentials } from '../real/credentials.ts';
+import { connect } from '../real/transport.ts';
+import { readObjects, UsageError } from './yaml.ts';
+
+export interface SourceFlags {
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** A folder or file of objects. */
+  readonly from?: string;
+  /** true, or a file with what to apply there. */
+  readonly embedded?: true | string;
+  readonly after?: string;
+}
+
+export interface Snapshot {
+  readonly view: View;
+  /** undefined: all. */
+  readonly namespace: string | undefined;
+  readonly where: string;
+  /** What could not be read, and what the answer therefore lacks. */
+  readonly notes: readonly string[];
+  /** The end of a container's log; undefined where the source has none. */
+  logs(pod: { namespace: string; name: string }, container: string, options?: LogOptions): Promise<string | undefined>;
+}
+
+export interface LogOptions {
+  readonly previous?: boolean;
+  readonly lines?: number;
+}
+
+export type Depth = 'look' | 'whole';
+
+const BUILT_IN = [
+  Pod,
+  Deployment,
+  StatefulSet,
+  DaemonSet,
+  ReplicaSet,
+  Job,
+  Service,
+  PersistentVolumeClaim,
+  Event,
+  ConfigMap,
+] as const;
+const OF_THE_CLUSTER = [Node, StorageClass, Namespace] as const;
+
+export async function readSource(flags: SourceFlags, depth: Depth): Promise<Snapshot> {
+  const given = [flags.from, flags.embedded, flags.kubeconfig].filter(flag => flag !== undefined);
+  if (given.length > 1) throw new UsageError('--from, --embedded and --kubeconfig exclude each other: give one');
+  if (flags.allNamespaces && flags.namespace) throw new UsageError('-n and -A exclude each other: give one');
+  if (flags.from !== undefined) return fromFolder(flags, flags.from);
+  if (flags.embedded !== undefined) return fromEmbedded(flags, flags.embedded);
+  return fromCluster(flags, depth);
+}
+
+const noLogs = async (): Promise<undefined> => undefined;
+
+function within(objects: readonly AnyObject[], namespace: string | undefined): AnyObject[] {
+  if (namespace === undefined) return [...objects];
+  return objects.filter(({ metadata, kind }) =>
+    metadata.namespace === undefined
+      ? kind !== 'Namespace' || metadata.name === namespace
+      : metadata.namespace === namespace,
+  );
+}
+
+function fromFolder(flags: SourceFlags, path: string): Snapshot {
+  const objects = readObjects(path);
+  const times = objects.flatMap(object => timesOf(object)).filter(time => !Number.isNaN(time));
+  return {
+    view: viewOf(within(objects, flags.namespace), times.length > 0 ? Math.max(...times) : 0),
+    namespace: flags.namespace,
+    where: path,
+    notes: [],
+    logs: noLogs,
+  };
+}
+
+/** The last moment that the objects speak of is the moment at which they were taken. */
+function timesOf(object: AnyObject): number[] {
+  const { conditions = [] } = (object.status ?? {}) as { conditions?: { lastTransitionTime?: string }[] };
+  const { eventTime, lastTimestamp } = object as { eventTime?: string; lastTimestamp?: string };
+  return [object.metadata.creationTimestamp, eventTime, lastTimestamp, ...conditions.map(c => c.lastTransitionTime)]
+    .filter(text => text !== undefined && text !== null)
+    .map(text => Date.parse(text));
+}
+
+async function fromEmbedded(flags: SourceFlags, given: true | string): Promise<Snapshot> {
+  const { embeddedCloud } = await import('./simulation.ts');
+  const after = flags.after === undefined ? undefined : Number(flags.after);
+  if (after !== undefined && !(after >= 0)) throw new UsageError('--after must be a number of seconds');
+  const namespace = flags.namespace ?? 'openstack';
+  const world = await embeddedCloud(given === true ? undefined : readObjects(given), namespace, after);
+  return {
+    view: viewOf(within(world.objects, flags.allNamespaces ? undefined : namespace), world.now),
+    namespace: flags.allNamespaces ? undefined : namespace,
+    where: 'the embedded world',
+    notes: [],
+    logs: noLogs,
+  };
+}
+
+async function fromCluster(flags: SourceFlags, depth: Depth): Promise<Snapshot> {
+  const credentials = loadCredentials({ kubeconfig: flags.kubeconfig, context: flags.context, env: process.env });
+  const transport = connect(credentials);
+  const namespace = flags.allNamespaces ? undefined : (flags.namespace ?? credentials.namespace);
+  return readCluster(transport, namespace, depth, credentials.source);
+}
+
+/** Everything at once; what may not be read is a note, unless nothing of ours can be. */
+export async function readCluster(
+  transport: Transport,
+  namespace: string | undefined,
+  depth: Depth,
+  where: string,
+): Promise<Snapshot> {
+  const client = createClient(transport, realClock);
+  const notes: string[] = [];
+  const absent: string[] = [];
+  const list = async (resource: Resource): Promise<AnyObject[]> => {
+    const scope = resource.namespaced ? (namespace ?? '') : '';
+    try {
+      return (await client.list(resource, { namespace: scope })).items;
+    } catch (error) {
+      if (error instanceof NoAnswer)
+        throw new Error(
+          `no answer from the API server (${where}): ${error.message}. Is the cluster up, and is this its kubeconfig?`,
+        );
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 404) absent.push(resource.kind);
+      else if (error.status === 401) throw new Error(`the API server does not know you (${where}): log in again`);
+      else if (error.status === 403)
+        notes.push(
+          `no permission to list ${resourceName(resource)}${scope ? ` in ${scope}` : ''}: ask for verb list on it`,
+        );
+      else notes.push(`could not list ${resourceName(resource)}: ${error.message}`);
+      return [];
+    }
+  };
+  const secrets = async (): Promise<AnyObject[]> => {
+    const found = await list(Secret);
+    return depth === 'whole' ? found : found.map(({ data: _data, ...rest }) => rest as AnyObject);
+  };
+  const own = (await Promise.all(KINDS.map(list))).flat();
+  if (absent.length === KINDS.length)
+    throw new Error(
+      `the CRDs of openstack-operator are not in this cluster (${where}): install them with make install`,
+    );
+  const denied = notes.filter(note => note.startsWith('no permission'));
+  if (denied.length === KINDS.length) throw new Error(`${denied[0]} (and on ${denied.length - 1} more of our kinds)`);
+  if (absent.length > 0) notes.push(`the cluster's CRDs are older than this program: it has no ${absent.join(', ')}`);
+  const others = await Promise.all([...BUILT_IN.map(list), ...OF_THE_CLUSTER.map(list), secrets()]);
+  const objects = within([...own, ...others.flat()], namespace);
+  return {
+    view: viewOf(objects, client.serverTime()),
+    namespace,
+    where,
+    notes,
+    async logs(pod, container, { previous = false, lines = 10 } = {}) {
+      const path = pathOf(Pod, pod.namespace, pod.name, 'log');
+      const query = { container, tailLines: String(lines), ...(previous && { previous: 'true' }) };
+      const answer = await transport.send({ method: 'GET', path, query, accept: '*/*' });
+      return answer.status === 200 && typeof answer.body === 'string' ? answer.body : undefined;
+    },
+  };
+}

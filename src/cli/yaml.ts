@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { LineCounter, parseAllDocuments } from 'yaml';
+import type { AnyObject } from '../kube/object.ts';
+
+/** The user's mistake: said in one line, without a stack, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Objects of a file, a folder (not its subfolders' hidden files) or standard input (`-`). Lists are opened. */
+export function readObjects(path: string): AnyObject[] {
+  if (path === '-') return parseObjects(readText(0, 'standard input'), 'standard input');
+  let stat: ReturnType<typeof statSync>;
+  try {
+    stat = statSync(path);
+  } catch {
+    throw new UsageError(`${path}: there is no such file or folder`);
+  }
+  if (!stat.isDirectory()) return parseObjects(readText(path, path), path);
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter(name => /\.(ya?ml|json)$/.test(name))
+    .sort();
+  if (files.length === 0) throw new UsageError(`${path}: no .yaml or .json file in this folder`);
+  return files.flatMap(name => parseObjects(readText(join(path, name), name), name));
+}
+
+export function readText(from: string | 0, name: string): string {
+  try {
+    return readFileSync(from, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${name}: ${code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`}`);
+  }
+}
+
+/** YAML 1.1 as kubectl reads it. Errors carry line and column, tabs and duplicate keys among them. */
+export function parseObjects(text: string, name: string): AnyObject[] {
+  if (/^\s*\{/.test(text)) return opened(parseJson(text, name), name);
+  const counter = new LineCounter();
+  const documents = parseAllDocuments(text, { version: '1.1', lineCounter: counter, uniqueKeys: true, merge: true });
+  const objects: AnyObject[] = [];
+  for (const document of Array.isArray(documents) ? documents : []) {
+    const [error] = document.errors;
+    if (error) {
+      const { line, col } = counter.linePos(error.pos[0]);
+      throw new UsageError(`${name}:${line}:${col}: ${error.message.split('\n')[0]?.replace(/ at line .*$/, '')}`);
+    }
+    const value = document.toJS() as unknown;
+    if (value !== null && value !== undefined) {
+      const at = document.contents?.range?.[0] ?? 0;
+      objects.push(...opened(value, `${name}:${counter.linePos(at).line}`));
+    }
+  }
+  return objects;
+}
+
+function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${name}: ${(error as Error).message}`);
+  }
+}
+
+function opened(value: unknown, name: string): AnyObject[] {
+  const object = value as Partial<AnyObject>;
+  if (typeof value !== 'object' || Array.isArray(value) || !object.kind || !object.apiVersion)
+    throw new UsageError(`${name}: not a Kubernetes object: it has no apiVersion and kind`);
+  if (object.kind.endsWith('List') && Array.isArray(object.items))
+    return (object.items as unknown[]).flatMap((item, index) => opened(item, `${name} item ${index + 1}`));
+  if (typeof object.metadata?.name !== 'string') throw new UsageError(`${name}: ${object.kind} without metadata.name`);
+  return [object as AnyObject];
+}

@@ -1,0 +1,145 @@
+import { KINDS } from '../../api/kinds.ts';
+import type { AnyObject, Condition, DeepReadonly } from '../kube/object.ts';
+
+/** What all of insight looks at: objects as they are on the wire, from a cluster, a folder or the embedded world. */
+export type Live = DeepReadonly<AnyObject>;
+
+export interface Happening {
+  readonly at: string;
+  readonly warning: boolean;
+  readonly reason: string;
+  readonly text: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** Of the object, where the event knows it. */
+  readonly uid: string;
+}
+
+/** An index over objects; nothing in it is fetched later, so the same objects give the same answers. */
+export interface View {
+  readonly objects: readonly Live[];
+  /** Milliseconds since 1970 by the clock that wrote the objects' times. */
+  readonly now: number;
+  /** Objects of our own kinds, in the order of the table of kinds. */
+  readonly ours: readonly Live[];
+  ofKind(kind: string): readonly Live[];
+  get(kind: string, namespace: string, name: string): Live | undefined;
+  ownerOf(object: Live): Live | undefined;
+  /** What names this object as its controller. */
+  owned(object: Live): readonly Live[];
+  /** Oldest first. */
+  events(object?: Live): readonly Happening[];
+}
+
+const ORDER = new Map(KINDS.map((kind, index) => [kind.kind, index]));
+
+export const isOurs = (object: Live): boolean => ORDER.has(object.kind);
+export const namespaceOf = (object: Live): string => object.metadata.namespace ?? '';
+export const conditionsOf = (object: Live | undefined): readonly DeepReadonly<Condition>[] =>
+  (object?.status as DeepReadonly<{ conditions?: Condition[] }> | undefined)?.conditions ?? [];
+
+export function viewOf(objects: readonly Live[], now: number): View {
+  const kinds = new Map<string, Live[]>();
+  const names = new Map<string, Live>();
+  const owners = new Map<string, Live[]>();
+  const uids = new Map<string, Live>();
+  const happenings: Happening[] = [];
+  const push = (map: Map<string, Live[]>, key: string, object: Live): void => {
+    const list = map.get(key);
+    if (list) list.push(object);
+    else map.set(key, [object]);
+  };
+  for (const object of objects) {
+    if (object.kind === 'Event') {
+      happenings.push(happeningOf(object));
+      continue;
+    }
+    push(kinds, object.kind, object);
+    names.set(`${object.kind} ${namespaceOf(object)}/${object.metadata.name}`, object);
+    if (object.metadata.uid) uids.set(object.metadata.uid, object);
+    const controller = object.metadata.ownerReferences?.find(ref => ref.controller);
+    if (controller) push(owners, controller.uid, object);
+  }
+  happenings.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const byUid = new Map<string, Happening[]>();
+  for (const happening of happenings) {
+    const list = byUid.get(happening.uid);
+    if (list) list.push(happening);
+    else byUid.set(happening.uid, [happening]);
+  }
+  return {
+    objects,
+    now,
+    ours: objects
+      .filter(isOurs)
+      .sort(
+        (a, b) =>
+          (ORDER.get(a.kind) ?? 0) - (ORDER.get(b.kind) ?? 0) ||
+          (`${namespaceOf(a)}/${a.metadata.name}` < `${namespaceOf(b)}/${b.metadata.name}` ? -1 : 1),
+      ),
+    ofKind: kind => kinds.get(kind) ?? [],
+    get: (kind, namespace, name) => names.get(`${kind} ${namespace}/${name}`),
+    ownerOf: object => uids.get(object.metadata.ownerReferences?.find(ref => ref.controller)?.uid ?? ''),
+    owned: object => (object.metadata.uid ? (owners.get(object.metadata.uid) ?? []) : []),
+    events: object => (object ? (byUid.get(object.metadata.uid ?? '') ?? []) : happenings),
+  };
+}
+
+interface EventFields {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly note?: string;
+  readonly message?: string;
+  readonly eventTime?: string | null;
+  readonly lastTimestamp?: string | null;
+  readonly deprecatedLastTimestamp?: string | null;
+  readonly series?: { readonly lastObservedTime?: string };
+  readonly regarding?: Regarding;
+  readonly involvedObject?: Regarding;
+}
+interface Regarding {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+}
+
+/** Both shapes of an event: events.k8s.io, and the older one of the core group. */
+function happeningOf(event: Live): Happening {
+  const e = event as Live & EventFields;
+  const about = e.regarding ?? e.involvedObject ?? {};
+  const at =
+    e.series?.lastObservedTime ??
+    e.lastTimestamp ??
+    e.deprecatedLastTimestamp ??
+    e.eventTime ??
+    e.metadata.creationTimestamp ??
+    '';
+  return {
+    at: at.replace(/\.\d+Z$/, 'Z'),
+    warning: e.type === 'Warning',
+    reason: e.reason ?? '',
+    text: e.note ?? e.message ?? '',
+    kind: about.kind ?? '',
+    name: about.name ?? '',
+    namespace: about.namespace ?? namespaceOf(event),
+    uid: about.uid ?? '',
+  };
+}
+
+/** Everything below an object, through owners: Deployments, their ReplicaSets, their pods. */
+export function below(view: View, object: Live): readonly Live[] {
+  return view.owned(object).flatMap(child => [child, ...below(view, child)]);
+}
+
+/** `5s`, `3m`, `2h15m`, `4d`: as kubectl writes ages. */
+export function ageOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return minutes < 10 && seconds % 60 > 0 ? `${minutes}m${seconds % 60}s` : `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 > 0 && hours < 8 ? `${hours}h${minutes % 60}m` : `${hours}h`;
+  return `${Math.floor(hours / 24)}d`;
+}
