@@ -91,7 +91,20 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   NovaMetadata: [{ fields: [...novaPart, 'expose'], waitsFor: WHOLE }],
   NovaNoVNCProxy: [{ fields: [...novaPart, 'expose', 'ingress', 'publicURL', 'cellName'], waitsFor: WHOLE }],
   NovaCompute: [{ fields: [...novaPart, 'ephemeralStorage', 'cephStorage'], waitsFor: WHOLE }],
-  ...all(WHOLE, ['CephStorage', 'Cinder', 'Heat', 'Horizon']),
+  Heat: [
+    {
+      fields: [
+        ...apiPlanned,
+        ...['apiServiceTemplate', 'cfnServiceTemplate', 'engineServiceTemplate'].flatMap(part =>
+          config.map(field => `${part}.${field}`),
+        ),
+        'housekeeping',
+      ],
+      waitsFor: WHOLE,
+    },
+  ],
+  Horizon: [{ fields: [...wholeCloud, ...config, 'ingress'], waitsFor: WHOLE }],
+  ...all(WHOLE, ['CephStorage', 'Cinder']),
   ...all(HOSTS, ['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE']),
   ...all(HOSTS, ['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet']),
   ...all(HOSTS, ['OpenStackDataPlaneService', 'OpenStackDataPlaneDeployment']),

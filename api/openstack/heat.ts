@@ -18,6 +18,14 @@ export const Heat = kind({
     ...apiService(),
     ...messageBus(),
     stackDomain: text('Keystone domain for the users that stacks make.').min(1).max(64).default('heat'),
+    stackDomainAdminSecret: objectName(
+      'Secret with the administrator of that domain (keys user, password), who exists already. Needed with keystoneSecret, whose user may not make domains. Absent: made and kept by the operator.',
+    ).optional(),
+    cfnPublicURL: text(
+      'URL at which servers reach heat-api-cfn, where stacks signal that they are done, without a path. Absent: from ingress, else the internal one.',
+    )
+      .max(512)
+      .optional(),
     encryptionKeySecret: objectName(
       'Secret with the key that parameters are encrypted with, key auth_encryption_key (32 characters). Absent: generated once and kept.',
     ).optional(),

@@ -7,6 +7,9 @@ import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
 import { objectName } from '../schema/helpers.ts';
 
+/** It keeps nothing: sessions are in the cache. */
+const { deletionPolicy: _data, ...stateless } = lifecycle();
+
 export const Horizon = kind({
   in: openstack,
   kind: 'Horizon',
@@ -23,6 +26,6 @@ export const Horizon = kind({
     ...publicEndpoint(),
     ...tls(),
     ...pods('local_settings (Python) text'),
-    ...lifecycle(),
+    ...stateless,
   }),
 });

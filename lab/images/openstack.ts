@@ -71,6 +71,14 @@ async function thinLayer(
   }
 }
 
+/**
+ * Byte code is never compared with its source here (build.ts), and Horizon's settings are a file that each pod brings:
+ * a whiteout takes away what was compiled from the example.
+ */
+const staleSettings = {
+  '/var/lib/kolla/venv/lib/python3.11/site-packages/openstack_dashboard/local/.wh.__pycache__': '',
+};
+
 /** All images of a release: Debian and the virtualenv are two layers that every name shares. */
 export async function openstackImages(release: Release): Promise<Image[]> {
   const roots = await releaseRoot(release);
@@ -97,8 +105,9 @@ export async function openstackImages(release: Release): Promise<Image[]> {
       if (!where.has(name)) continue;
       note(name);
       const inside = contents(name, recipe);
+      const own = name === 'horizon' ? { ...extra, ...staleSettings } : extra;
       made.push(
-        image(imageReference(name, release), [debian, venv, await thinLayer(name, inside.files, extra)], {
+        image(imageReference(name, release), [debian, venv, await thinLayer(name, inside.files, own)], {
           user: inside.user,
           entrypoint: inside.entrypoint,
           command: ['kolla_start'],

@@ -7,6 +7,13 @@ export interface Cloud {
   sql(at: SqlAddress): Sql;
   bus(at: BusAddress): Bus;
   identity(at: IdentityAddress): Identity;
+  /** A page that asks for no login; resolves when the answer is 2xx. */
+  page(at: PageAddress): Promise<void>;
+}
+
+export interface PageAddress {
+  readonly url: string;
+  readonly ca?: string;
 }
 
 export interface SqlAddress {
@@ -72,9 +79,17 @@ export interface Identity {
   /** A user in the Default domain with these roles on the project. */
   ensureUser(user: string, password: string, project: string, roles: readonly string[]): Promise<Changed>;
   dropUser(user: string): Promise<Changed>;
+  ensureRole(name: string): Promise<Changed>;
+  /** A domain, and in it a user with role admin on it. */
+  ensureDomain(domain: string, admin: string, password: string): Promise<Changed>;
+  /** With everybody in it. */
+  dropDomain(domain: string): Promise<Changed>;
   ensureService(entry: CatalogEntry): Promise<Changed>;
   dropService(type: string): Promise<Changed>;
-  /** An authenticated GET on a service of the catalog, by its internal endpoint; resolves when the answer is 2xx. */
+  /**
+   * An authenticated GET on a service of the catalog, by its internal endpoint, in which `%(project_id)s` stands for the
+   * project of the login as in the catalog; resolves when the answer is 2xx.
+   */
   get(serviceUrl: string, path: string): Promise<unknown>;
 }
 

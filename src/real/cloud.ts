@@ -1,3 +1,4 @@
+import { rejected } from '../cloud/faults.ts';
 import type { Cloud } from '../cloud/ports.ts';
 import type { Clock } from '../world/world.ts';
 import { realBus } from './bus.ts';
@@ -26,6 +27,11 @@ export function realCloud({ clock, dial = direct, deadline }: RealCloudOptions):
     sql: at => realSql(at, dial, deadline),
     bus: at => realBus(at, http),
     identity: at => realIdentity(at, http, clock, tokens),
+    page: async ({ url, ca }) => {
+      const answer = await http('The service', 'GET', url, { headers: { accept: 'text/html' }, ...(ca && { ca }) });
+      const { host, pathname } = new URL(url);
+      if (answer.status >= 300) throw rejected('The service', host, `GET ${pathname}: status ${answer.status}`);
+    },
     close,
   };
 }

@@ -13,6 +13,7 @@ const isOurs = (row: object): boolean => (row as { managed_by?: string }).manage
 
 /** `keystone-manage bootstrap` gives the Default domain this id. */
 const DOMAIN = 'default';
+const PROJECT = '%(project_id)s';
 /** A token is renewed this long before its end, so that none ends under way. */
 const MARGIN = 300_000;
 
@@ -33,6 +34,7 @@ interface EndpointRow extends Row {
 
 interface Token {
   readonly id: string;
+  readonly project: string;
   /** On the monotonic clock. */
   readonly until: number;
 }
@@ -59,8 +61,9 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
     user: string,
     password: string,
     project: string | undefined,
+    home: string = DOMAIN,
   ): Promise<HttpAnswer | undefined> {
-    const domain = { id: DOMAIN };
+    const domain = { id: home };
     const identity = { methods: ['password'], password: { user: { name: user, domain, password } } };
     const scope = project === undefined ? 'unscoped' : { project: { name: project, domain } };
     const answer = await http('Keystone', 'POST', `${base}/auth/tokens`, {
@@ -76,9 +79,11 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
     const answer = await authenticate(at.user, at.password, at.project);
     const id = answer?.headers['x-subject-token'];
     if (answer === undefined || typeof id !== 'string') throw refused('Keystone', host, at.user);
-    const { token } = answer.body as { token: { issued_at: string; expires_at: string } };
+    const { token } = answer.body as {
+      token: { issued_at: string; expires_at: string; project?: { id: string } };
+    };
     const lifetime = Date.parse(token.expires_at) - Date.parse(token.issued_at);
-    tokens.set(cacheKey, { id, until: clock.now() + lifetime - MARGIN });
+    tokens.set(cacheKey, { id, project: token.project?.id ?? '', until: clock.now() + lifetime - MARGIN });
     return id;
   }
 
@@ -131,16 +136,43 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
   const change = (collection: string, one: string, id: string, fields: object) =>
     keystone('PATCH', `/${collection}/${id}`, { [one]: fields });
   const remove = (collection: string, id: string) => keystone('DELETE', `/${collection}/${id}`);
-  const byName = async (collection: string, name: string): Promise<Row | undefined> =>
-    (await list(collection, { name, domain_id: DOMAIN }))[0];
+  const byName = async (collection: string, name: string, domain_id = DOMAIN): Promise<Row | undefined> =>
+    (await list(collection, { name, domain_id }))[0];
 
-  async function ensureRoles(userId: string, projectId: string, roles: readonly string[]): Promise<Changed> {
-    const held = await keystone<{ roles: Row[] }>('GET', `/projects/${projectId}/users/${userId}/roles`);
+  /** A user with this password in a domain, whoever made it. */
+  async function ensureLogin(
+    name: string,
+    password: string,
+    domain_id: string,
+  ): Promise<{ id: string; changed: boolean }> {
+    const have = await byName('users', name, domain_id);
+    if (have === undefined) {
+      const { id } = await make('users', 'user', { name, password, domain_id, enabled: true });
+      return { id, changed: true };
+    }
+    let changed = false;
+    if (have.enabled === false) {
+      await change('users', 'user', have.id, { enabled: true });
+      changed = true;
+    }
+    // Setting a password revokes the user's tokens, so it is tried first and set only when it is wrong.
+    if ((await authenticate(name, password, undefined, domain_id)) === undefined) {
+      await change('users', 'user', have.id, { password });
+      changed = true;
+    }
+    return { id: have.id, changed };
+  }
+
+  const roleNamed = async (name: string): Promise<Row | undefined> => (await list('roles', { name }))[0];
+
+  /** `on`: `projects/<id>` or `domains/<id>`. */
+  async function ensureRoles(userId: string, on: string, roles: readonly string[]): Promise<Changed> {
+    const held = await keystone<{ roles: Row[] }>('GET', `/${on}/users/${userId}/roles`);
     let changed = false;
     for (const name of roles) {
       if (held?.roles.some(r => r.name === name)) continue;
-      const role = (await list('roles', { name }))[0] ?? (await make('roles', 'role', { name }));
-      await keystone('PUT', `/projects/${projectId}/users/${userId}/roles/${role.id}`);
+      const role = (await roleNamed(name)) ?? (await make('roles', 'role', { name }));
+      await keystone('PUT', `/${on}/users/${userId}/roles/${role.id}`);
       changed = true;
     }
     return changed;
@@ -191,29 +223,36 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
     async ensureUser(user, password, project, roles) {
       const home = await byName('projects', project);
       if (home === undefined) throw rejected('Keystone', host, `project ${project} does not exist`);
-      let have = await byName('users', user);
-      let changed = false;
-      if (have === undefined) {
-        have = await make('users', 'user', { name: user, password, domain_id: DOMAIN, enabled: true });
-        changed = true;
-      } else {
-        if (have.enabled === false) {
-          await change('users', 'user', have.id, { enabled: true });
-          changed = true;
-        }
-        // Setting a password revokes the user's tokens, so it is tried first and set only when it is wrong.
-        if ((await authenticate(user, password, undefined)) === undefined) {
-          await change('users', 'user', have.id, { password });
-          changed = true;
-        }
-      }
-      return (await ensureRoles(have.id, home.id, roles)) || changed;
+      const { id, changed } = await ensureLogin(user, password, DOMAIN);
+      return (await ensureRoles(id, `projects/${home.id}`, roles)) || changed;
     },
 
     async dropUser(user) {
       const have = await byName('users', user);
       if (have === undefined || !isOurs(have)) return false;
       await remove('users', have.id);
+      return true;
+    },
+
+    async ensureRole(name) {
+      if (await roleNamed(name)) return false;
+      await make('roles', 'role', { name });
+      return true;
+    },
+
+    async ensureDomain(name, user, password) {
+      const [have] = await list('domains', { name });
+      const domain = have ?? (await make('domains', 'domain', { name, enabled: true }));
+      const { id, changed } = await ensureLogin(user, password, domain.id);
+      return (await ensureRoles(id, `domains/${domain.id}`, ['admin'])) || changed;
+    },
+
+    async dropDomain(name) {
+      const [have] = await list('domains', { name });
+      if (have === undefined || !isOurs(have)) return false;
+      // Keystone deletes only what is disabled, because everybody in it goes along.
+      if (have.enabled !== false) await change('domains', 'domain', have.id, { enabled: false });
+      await remove('domains', have.id);
       return true;
     },
 
@@ -262,7 +301,9 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
     },
 
     async get(serviceUrl, path) {
-      const url = `${serviceUrl.replace(/\/$/, '')}${path}`;
+      const plain = `${serviceUrl.replace(/\/$/, '')}${path}`;
+      if (plain.includes(PROJECT)) await token();
+      const url = plain.replaceAll(PROJECT, tokens.get(cacheKey)?.project ?? '');
       const answer = await send('GET', url);
       if (answer.status >= 300) {
         const { host, pathname } = new URL(url);

@@ -80,6 +80,21 @@ export async function userFiles<O extends Managed>(
   return files;
 }
 
+/** The user's text where it is not oslo's: as it stands, the object's own before that of its Secrets. */
+export async function plainTexts<O extends Managed>(cx: Cx<O>): Promise<readonly string[]> {
+  const { customServiceConfig, customServiceConfigSecrets = [] } = cx.spec as UserConfig;
+  const texts = customServiceConfig ? [customServiceConfig] : [];
+  for (const [index, name] of customServiceConfigSecrets.entries()) {
+    const data: Record<string, string> = await cx.secret(name, [], `spec.customServiceConfigSecrets[${index}]`);
+    texts.push(
+      ...Object.keys(data)
+        .sort()
+        .map(key => data[key] ?? ''),
+    );
+  }
+  return texts;
+}
+
 /** The owners of an object, the highest first, and the text that each has for what is below it. */
 function above<O extends Managed>(cx: Cx<O>): readonly { kind: string; name: string; text: string | undefined }[] {
   const found: { kind: string; name: string; text: string | undefined }[] = [];

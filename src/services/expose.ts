@@ -1,6 +1,30 @@
 import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
+import { serviceHost, workloadName } from './names.ts';
+
+export interface Endpoints {
+  /** Without a path. */
+  readonly internal: string;
+  /** Where users reach a path of it. */
+  readonly outside: (path: string) => string;
+}
+
+/**
+ * Where a component is reached from inside and by users. `spec.publicURL` is the main one's and goes into the catalog as it
+ * stands; `spec.<component>PublicURL` is another one's, and its path is added.
+ */
+export function endpointsOf<O extends Managed>(
+  cx: Cx<O>,
+  component: string,
+  port: number,
+  main = component === 'api',
+): Endpoints {
+  const internal = `http://${serviceHost(cx, workloadName(cx.name, component))}:${port}`;
+  const given = cx.spec as Readonly<Record<string, string | undefined>>;
+  if (main) return { internal, outside: path => given.publicURL ?? `${internal}${path}` };
+  return { internal, outside: path => `${given[`${component}PublicURL`] ?? internal}${path}` };
+}
 
 export interface ServicePorts {
   readonly name: string;

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyKind } from '../../api/kind.ts';
 import { Glance } from '../../api/openstack/glance.ts';
+import { Heat } from '../../api/openstack/heat.ts';
 import { Neutron } from '../../api/openstack/neutron.ts';
 import { type Conf, conf } from '../oslo/conf.ts';
 import { lint } from '../oslo/lint.ts';
 import { releases } from '../oslo/options.ts';
 import { write } from '../oslo/write.ts';
 import { glanceConf } from './glance/config.ts';
+import { heatConf } from './heat/config.ts';
 import { ml2File, neutronConf } from './neutron/config.ts';
 import { agentSections } from './ovn/chassis.ts';
 import { authToken, busSections, databaseSection, logging } from './sections.ts';
@@ -58,6 +60,15 @@ const files = (release: string): Record<string, [string, string]> => {
     glance: [
       'glance',
       withLinks(glanceConf(input(Glance, { release, importMethods: ['glance-direct', 'web-download'] })), 'database'),
+    ],
+    heat: [
+      'heat',
+      withLinks(
+        heatConf(
+          input(Heat, { release }, { input: { key: 'k', keeper: { user: 'u', password: 'p' }, cfn: 'http://c:8000' } }),
+        ),
+        'database',
+      ),
     ],
     neutron: ['neutron', withLinks(neutronConf(neutron), 'database')],
     'ml2_conf.ini': ['ml2_conf', ml2File(neutron).text],

@@ -5,6 +5,8 @@ import type { Managed } from '../runtime/plan/managed.ts';
 import { type Plan, plan, rowsOf } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
 import { glance } from './glance/index.ts';
+import { heat } from './heat/index.ts';
+import { horizon } from './horizon/index.ts';
 import { keystone } from './keystone/index.ts';
 import { mariadb } from './mariadb/index.ts';
 import { memcached } from './memcached/index.ts';
@@ -22,6 +24,8 @@ const written: readonly Plan<never>[] = [
   memcached,
   keystone,
   glance,
+  heat,
+  horizon,
   placement,
   ovn,
   neutron,

@@ -21,6 +21,10 @@ export const podLabels = (kind: string, name: string, component: string): Record
   'app.kubernetes.io/component': component,
 });
 
+/** `nova` and `api` make `nova-api`; an object that is called `nova-api` already keeps its name. */
+export const workloadName = (object: string, component: string): string =>
+  object === component || object.endsWith(`-${component}`) ? object : `${object}-${component}`;
+
 export const CONFIG_HASH_ANNOTATION = 'openstack.k8s.io/config-hash';
 
 /** MySQL names: at most 64 characters, and quoting is easier to get right without dashes. */

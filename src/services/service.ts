@@ -18,13 +18,13 @@ import type { Managed } from '../runtime/plan/managed.ts';
 import { assertReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
-import { applyService } from './expose.ts';
+import { applyService, endpointsOf } from './expose.ts';
 import { type BusLink, busUrl, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
-import { podLabels, serviceHost } from './names.ts';
+import { podLabels, workloadName } from './names.ts';
 import { kollaStart, type Process, podSpec } from './pod.ts';
 import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
 import { busSections, databaseSection, logging } from './sections.ts';
-import { blockOf, type PodsSpec, processOf, runWorkload, type Workload, workloadName } from './workload.ts';
+import { blockOf, type PodsSpec, processOf, runWorkload, type Workload } from './workload.ts';
 
 /** What a service's config is made of. `input` is what its own input hook gave. */
 export interface ConfigInput<S, I = void> {
@@ -40,6 +40,14 @@ export interface ConfigInput<S, I = void> {
   readonly input: I;
 }
 
+interface CatalogLine {
+  readonly type: string;
+  /** The service's, unless given. */
+  readonly name?: string;
+  /** After host and port of every endpoint. */
+  readonly path?: string;
+}
+
 /** An OpenStack service as data: its folder is this table and pure functions. */
 export interface Service<O extends Managed, S, I = void> {
   /** Names its user, its folder under /etc and its config files: `placement`. */
@@ -47,13 +55,12 @@ export interface Service<O extends Managed, S, I = void> {
   /** uid = gid in the image. */
   readonly user: number;
   readonly image: string;
-  readonly catalog?: {
-    readonly type: string;
-    /** After host and port of every endpoint. */
-    readonly path?: string;
+  readonly catalog?: CatalogLine & {
     /** An authenticated GET on this path reads the database: the proof that it answers. */
     readonly check: string;
   };
+  /** What else it has in the catalog: other names of its API, or APIs of other components. */
+  readonly alsoCatalog?: readonly (CatalogLine & { readonly component: string })[];
   /** The section that gets its URL, and what makes its schema; safe to run twice. */
   readonly databases?: Readonly<Record<string, { readonly section: string; readonly sync?: readonly string[] }>>;
   readonly bus?: boolean;
@@ -78,10 +85,6 @@ export interface Service<O extends Managed, S, I = void> {
   readonly reads?: readonly Resource[];
 }
 
-interface Spec extends PodsSpec {
-  readonly publicURL?: string;
-}
-
 /** The second half of a service: links -> config, schema, pods, catalog, proof. */
 export function serve<K extends AnyKind, I = void>(
   kind: K,
@@ -90,7 +93,7 @@ export function serve<K extends AnyKind, I = void>(
 ) {
   type O = ObjectOf<K> & Managed;
   const row = rowsOf<O>();
-  const spec = (cx: Cx<O>): Spec => cx.spec as unknown as Spec;
+  const spec = (cx: Cx<O>): PodsSpec => cx.spec as unknown as PodsSpec;
   const labels = (cx: Cx<O>, component: string) => podLabels(kind.kind, cx.name, component);
   const syncs = Object.entries(service.databases ?? {}).flatMap(([name, { sync }]) =>
     sync ? [[name, sync] as const] : [],
@@ -200,13 +203,17 @@ export function serve<K extends AnyKind, I = void>(
         if (ports && members) await applyService(cx, { name: `${name}-members`, ports, selector, headless: true });
       }
       cx.report({ release: spec(cx).release } as never);
-      const { catalog, pods } = service;
-      const [port] = Object.values(pods.api?.ports ?? {});
-      if (catalog === undefined || port === undefined) return undefined;
-      const internal = `http://${serviceHost(cx, workloadName(cx.name, 'api'))}:${port}${catalog.path ?? ''}`;
-      const endpoints = { internal, public: spec(cx).publicURL ?? internal };
-      cx.report({ endpoints } as never);
-      return endpoints;
+      const { catalog } = service;
+      if (catalog === undefined) return undefined;
+      const lines = [{ ...catalog, component: 'api' }, ...(service.alsoCatalog ?? [])];
+      const entries = lines.map(({ type, name = service.name, path = '', component }) => {
+        const [port] = Object.values(service.pods[component]?.ports ?? {});
+        const { internal, outside } = endpointsOf(cx, component, port ?? 80);
+        return { type, name, internal: `${internal}${path}`, public: outside(path) };
+      });
+      const [{ internal, public: open }] = entries as [(typeof entries)[0]];
+      cx.report({ endpoints: { internal, public: open } } as never);
+      return entries;
     },
   });
   const pods = row('WorkloadsReady', {
@@ -227,17 +234,21 @@ export function serve<K extends AnyKind, I = void>(
     when: () => service.catalog !== undefined && from.admin !== undefined,
     run: async (cx, { expose }) => {
       const admin = await from.admin?.(cx);
-      if (expose && service.catalog)
-        await admin?.ensureService({ name: service.name, type: service.catalog.type, endpoints: expose });
+      for (const { type, name, ...endpoints } of expose ?? []) await admin?.ensureService({ name, type, endpoints });
     },
-    undo: async cx => void (await (await from.admin?.(cx, true))?.dropService(service.catalog?.type ?? '')),
+    undo: async cx => {
+      const admin = await from.admin?.(cx, true);
+      for (const { type } of [...(service.catalog ? [service.catalog] : []), ...(service.alsoCatalog ?? [])])
+        await admin?.dropService(type);
+    },
   });
   const answering = row('Answering', {
     needs: { pods, catalog, expose, identity: from.identity },
     when: () => service.catalog !== undefined,
     run: async (cx, { expose, identity }) => {
       // As the service's own user: the same password that its config holds.
-      if (expose && identity) await cx.cloud.identity(identity).get(expose.internal, service.catalog?.check ?? '/');
+      const [main] = expose ?? [];
+      if (main && identity) await cx.cloud.identity(identity).get(main.internal, service.catalog?.check ?? '/');
     },
   });
   return { ...rowsIn(from), input, custom, config, schema, work, expose, pods, catalog, answering };

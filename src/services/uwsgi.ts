@@ -5,6 +5,8 @@ export interface Uwsgi {
   readonly port: number;
   /** `package.module:application`; the start scripts of older releases are gone (openstack-facts 0). */
   readonly module: string;
+  /** Where several applications of one object have a file each. */
+  readonly key?: string;
   readonly processes?: number;
   /** Settings that only this application needs. */
   readonly settings?: Readonly<Record<string, string | number>>;
@@ -46,5 +48,5 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     ...app.settings,
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
-  return { key: 'uwsgi.ini', path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };
+  return { key: app.key ?? 'uwsgi.ini', path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };
 }

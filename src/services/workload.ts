@@ -7,7 +7,7 @@ import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { imageOf } from './images.ts';
-import { type Place, podLabels } from './names.ts';
+import { type Place, podLabels, workloadName } from './names.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate } from './pod.ts';
 import { claimTemplate } from './storage.ts';
 import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
@@ -56,8 +56,15 @@ export interface Workload<S> {
 }
 
 /** An API under uwsgi. */
-export function uwsgi<S>(app: Uwsgi & { readonly health: string }, more: Partial<Workload<S>> = {}): Workload<S> {
-  const health: Probe = { httpGet: { path: app.health, port: app.port } };
+export function uwsgi<S>(
+  /** `host`: what probes call it, where it does not answer to any name. */
+  app: Uwsgi & { readonly health: string; readonly host?: string },
+  more: Partial<Workload<S>> = {},
+): Workload<S> {
+  const httpHeaders = app.host === undefined ? [] : [{ name: 'Host', value: app.host }];
+  const health: Probe = {
+    httpGet: { path: app.health, port: app.port, ...(httpHeaders.length > 0 && { httpHeaders }) },
+  };
   return {
     argv: uwsgiArgv(app.service),
     files: [uwsgiFile(app)],
@@ -92,10 +99,6 @@ interface Owner {
   readonly image: string;
   readonly user: number;
 }
-
-/** `nova` and `api` make `nova-api`; an object that is called `nova-api` already keeps its name. */
-export const workloadName = (object: string, component: string): string =>
-  object === component || object.endsWith(`-${component}`) ? object : `${object}-${component}`;
 
 const specOf = <O extends Managed>(cx: Cx<O>): PodsSpec => cx.spec as unknown as PodsSpec;
 const templateOf = <O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): Template =>

@@ -350,6 +350,26 @@ export function identityContract(name: string, make: () => Promise<IdentityGroun
       expect(await ground.userExists('glance')).toBe(true);
     });
 
+    it('makes a role once, and a domain with its administrator once; follows his password', async () => {
+      expect(await identity.ensureRole('stack_user')).toBe(true);
+      expect(await identity.ensureRole('stack_user')).toBe(false);
+      expect(await identity.ensureDomain('stacks', 'keeper', PASSWORD)).toBe(true);
+      const before = await ground.mutations();
+      expect(await identity.ensureDomain('stacks', 'keeper', PASSWORD)).toBe(false);
+      expect(await ground.mutations()).toBe(before);
+      expect(await identity.ensureDomain('stacks', 'keeper', 'Second0Password')).toBe(true);
+      expect(await identity.ensureDomain('stacks', 'keeper', 'Second0Password')).toBe(false);
+      // A user of another domain is none of Default.
+      await expectFault(as('keeper', 'Second0Password').check(), 'refused');
+      expect(await identity.dropDomain('stacks')).toBe(true);
+      expect(await identity.dropDomain('stacks')).toBe(false);
+    });
+
+    it('puts the project of the login where the catalog leaves a place for it', async () => {
+      // Keystone knows no project by the name of the place.
+      await expect(identity.get(`${ground.at.url}/v3/projects/%(project_id)s`, '')).resolves.toBeDefined();
+    });
+
     it('asks a service with its token; one that is not there is unreachable', async () => {
       await expect(identity.get(ground.at.url, '/v3/auth/projects')).resolves.toBeDefined();
       await expectFault(identity.get(ground.nowhere.url, '/'), 'unreachable');

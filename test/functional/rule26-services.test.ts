@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { AnyKind } from '../../api/kind.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Glance } from '../../api/openstack/glance.ts';
+import { Heat } from '../../api/openstack/heat.ts';
+import { Horizon } from '../../api/openstack/horizon.ts';
 import { Neutron } from '../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { Placement } from '../../api/openstack/placement.ts';
@@ -10,7 +12,7 @@ import { Cloud, NS } from './cloud.ts';
 import { Lens } from './lens.ts';
 import { cloudWith, host, objectOf, passwordIn, secret, sqlOf } from './services.ts';
 
-const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron];
+const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron, Heat, Horizon];
 
 const template = {
   replicas: 1,
@@ -24,12 +26,8 @@ const template = {
 };
 const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceConfigSecrets: ['more'] };
 const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
-const full = {
-  ...template,
-  images: { other: 'example.org/two:1' },
-  podProfile: 'restricted',
-  deletionPolicy: 'Delete',
-};
+const stateless = { ...template, images: { other: 'example.org/two:1' }, podProfile: 'restricted' };
+const full = { ...stateless, deletionPolicy: 'Delete' };
 const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
 
 /** Each kind once with nothing but its name and once with everything, made and deleted. */
@@ -38,7 +36,8 @@ async function stories(look: Lens['look']): Promise<void> {
   cloud.apply(cloudWith(), secret('more', { 'more.conf': '[DEFAULT]\n' }));
   await cloud.ready(OpenStackControlPlane, 'slice');
   cloud.apply(objectOf(OVNNetwork, 'ovn'));
-  for (const kind of [Glance, Placement, Neutron]) cloud.apply(objectOf(kind, `plain-${kind.singular}`));
+  for (const kind of [Glance, Placement, Neutron, Heat, Horizon])
+    cloud.apply(objectOf(kind, `plain-${kind.singular}`, { resources: template.resources }));
   sqlOf(cloud).databases.box = { schemas: [] };
   const root = passwordIn(cloud, 'mariadb-root');
   const admin = { user: 'admin', password: passwordIn(cloud, 'keystone-admin'), project: 'admin', region: 'RegionOne' };
@@ -76,6 +75,27 @@ async function stories(look: Lens['look']): Promise<void> {
       dnsDomain: 'example.',
       workersServiceTemplate: { ...template, ...own },
     }),
+    secret('keeper', { user: 'keeper', password: 'Keeper0Password' }),
+    secret('keys', { auth_encryption_key: 'k'.repeat(32), 'secret-key': 's'.repeat(32) }),
+    objectOf(Heat, 'h', {
+      ...api,
+      messageBusSecret: 'mq',
+      stackDomainAdminSecret: 'keeper',
+      encryptionKeySecret: 'keys',
+      cfnPublicURL: 'http://cfn.example.org',
+      apiServiceTemplate: { ...template, ...own },
+      cfnServiceTemplate: { ...template, ...own },
+      engineServiceTemplate: { ...template, ...own },
+    }),
+    objectOf(Horizon, 'z', {
+      ...stateless,
+      customServiceConfig: 'DEBUG = False\n',
+      customServiceConfigSecrets: ['more'],
+      keystoneSecret: 'user',
+      memcachedServers: [],
+      secret: 'keys',
+      publicURL: 'http://z.example.org',
+    }),
   );
   for (const [kind, name] of [
     [Placement, 'p'],
@@ -85,6 +105,10 @@ async function stories(look: Lens['look']): Promise<void> {
     [Neutron, 'plain-neutron'],
     [Glance, 'plain-glance'],
     [Placement, 'plain-placement'],
+    [Heat, 'h'],
+    [Heat, 'plain-heat'],
+    [Horizon, 'z'],
+    [Horizon, 'plain-horizon'],
   ] as const)
     await cloud.ready(kind, name);
   for (const [kind, name] of [
@@ -94,6 +118,8 @@ async function stories(look: Lens['look']): Promise<void> {
     [Placement, 'p'],
     [Neutron, 'plain-neutron'],
     [Placement, 'plain-placement'],
+    [Heat, 'h'],
+    [Horizon, 'z'],
   ] as const)
     cloud.hands.remove(kind, NS, name);
   await cloud.settle();

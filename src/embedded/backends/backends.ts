@@ -1,3 +1,4 @@
+import { unreachable } from '../../cloud/faults.ts';
 import type { Cloud } from '../../cloud/ports.ts';
 import type { PodObject } from '../pretend/objects.ts';
 import type { Programs } from '../pretend/program.ts';
@@ -15,7 +16,7 @@ export interface BackendOptions {
 }
 
 export interface BackendCall {
-  readonly port: 'sql' | 'bus' | 'identity';
+  readonly port: 'sql' | 'bus' | 'identity' | 'page';
   readonly at: string;
   readonly method: string;
 }
@@ -69,6 +70,12 @@ export function createBackends(options: BackendOptions): Backends {
       sql: at => guarded('sql', `${at.host}:${at.port}`, fakeSql(net, at)),
       bus: at => guarded('bus', at.url, fakeBus(net, at)),
       identity: at => guarded('identity', at.url, fakeIdentity(net, at)),
+      page: async ({ url }) => {
+        options.intercept?.({ port: 'page', at: url, method: 'get' });
+        const { hostname, port, protocol, host } = new URL(url);
+        if (!net.answers(hostname, Number(port || (protocol === 'https:' ? 443 : 80))))
+          throw unreachable('The service', host, 'connection refused');
+      },
     },
     programs: table(net, (pod, process) => processes.set(pod.metadata.uid ?? '', process)),
     mutations: () => mutations,

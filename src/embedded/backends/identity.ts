@@ -94,6 +94,22 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
       const { users } = admin();
       return change(users[user]?.ours === true, () => delete users[user]);
     },
+    async ensureRole(name) {
+      const { roles } = admin();
+      return change(!roles.includes(name), () => roles.push(name));
+    },
+    async ensureDomain(domain, user, password) {
+      const all = admin();
+      const have = all.domains?.[domain];
+      return change(have?.users[user] !== password, () => {
+        const users = { ...have?.users, [user]: password };
+        all.domains = { ...all.domains, [domain]: { users, ours: have?.ours ?? true } };
+      });
+    },
+    async dropDomain(domain) {
+      const { domains = {} } = admin();
+      return change(domains[domain]?.ours === true, () => delete domains[domain]);
+    },
     async ensureService(entry) {
       const all = admin();
       const found = all.services.filter(s => s.type === entry.type);

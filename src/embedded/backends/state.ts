@@ -44,7 +44,15 @@ export interface KeystoneService {
   endpoints: { interface: string; region: string; url: string; ours: boolean }[];
 }
 
+export interface KeystoneDomain {
+  /** Password by user; each of them has role admin on the domain. */
+  users: Record<string, string>;
+  ours: boolean;
+}
+
 export interface KeystoneRows {
+  /** Beside Default, whose users are those below. */
+  domains?: Record<string, KeystoneDomain>;
   users: Record<string, KeystoneUser>;
   projects: string[];
   roles: string[];

@@ -1,10 +1,10 @@
 import { Glance } from '../../../api/openstack/glance.ts';
 import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/resource.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { serviceHost } from '../names.ts';
+import { serviceHost, workloadName } from '../names.ts';
 import { openstackService } from '../service.ts';
 import { removeClaim, sharedClaim } from '../storage.ts';
-import { uwsgi, workloadName } from '../workload.ts';
+import { uwsgi } from '../workload.ts';
 import { DATA, glanceConf } from './config.ts';
 
 const PORT = 9292;

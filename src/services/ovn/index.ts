@@ -18,10 +18,10 @@ import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, userFiles } from '../config.ts';
 import { applyService } from '../expose.ts';
-import { podLabels } from '../names.ts';
+import { podLabels, workloadName } from '../names.ts';
 import type { Process } from '../pod.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
-import { processOf, runWorkload, type Workload, workloadName } from '../workload.ts';
+import { processOf, runWorkload, type Workload } from '../workload.ts';
 import type { OVNObject } from './address.ts';
 import { agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
 import {

@@ -1,0 +1,101 @@
+import type { ObjectOf } from '../../../api/kind.ts';
+import { Horizon } from '../../../api/openstack/horizon.ts';
+import { Keystone } from '../../../api/openstack/keystone.ts';
+import { Deployment, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { password } from '../../world/world.ts';
+import { configSecret, plainTexts } from '../config.ts';
+import { applyService, endpointsOf } from '../expose.ts';
+import { internalUrl } from '../keystone/address.ts';
+import { cache } from '../links.ts';
+import { podLabels, workloadName } from '../names.ts';
+import { kollaStart } from '../pod.ts';
+import { processOf, runWorkload, uwsgi } from '../workload.ts';
+import { SETTINGS, STATIC, settingsText } from './settings.ts';
+
+type Context = Cx<ObjectOf<typeof Horizon>>;
+const row = rowsOf<ObjectOf<typeof Horizon>>();
+
+const COMPONENT = 'horizon';
+const OWNER = { name: 'horizon', image: 'horizon', user: 42420 };
+const PORT = 8080;
+const LOGIN = '/auth/login/';
+const MANAGE = '/var/lib/kolla/venv/bin/python /var/lib/kolla/venv/bin/manage.py';
+
+const dashboard = uwsgi<object>(
+  {
+    service: COMPONENT,
+    port: PORT,
+    module: 'openstack_dashboard.wsgi:application',
+    health: LOGIN,
+    // It answers only to names it knows.
+    host: 'localhost',
+    settings: {
+      // 5 s of CPU, seen with 25.5.2: no need for an image that has them baked in for one set of settings.
+      'exec-asap': `${MANAGE} collectstatic --noinput --verbosity 0 && ${MANAGE} compress --force --verbosity 0`,
+      'static-map': `/static=${STATIC}`,
+    },
+  },
+  { volumes: () => [{ name: 'static', mountPath: STATIC, emptyDir: {} }] },
+);
+
+/** The first start waits for Keystone; later ones only need to know where it is (rule 9). */
+async function keystoneUrl(cx: Context): Promise<string> {
+  const { keystoneSecret, keystoneInstance } = cx.spec;
+  if (keystoneSecret) return (await cx.secret(keystoneSecret, ['url'], 'spec.keystoneSecret')).url;
+  const started = cx.get(Deployment, workloadName(cx.name, COMPONENT)) && cx.get(Keystone, keystoneInstance);
+  return internalUrl(cx, started ?? cx.ready(Keystone, keystoneInstance, 'spec.keystoneInstance'));
+}
+
+/** One for all pods: each signs what the others must be able to read. */
+const secretKey = (cx: Context): Promise<{ 'secret-key': string }> =>
+  cx.spec.secret
+    ? cx.secret(cx.spec.secret, ['secret-key'], 'spec.secret')
+    : cx.generate(`${cx.name}-secret-key`, () => ({ 'secret-key': password(cx.random, 64) }));
+
+const expose = row('ExposeReady', {
+  run: async cx => {
+    const selector = podLabels('Horizon', cx.name, COMPONENT);
+    await applyService(cx, { name: workloadName(cx.name, COMPONENT), ports: dashboard.ports ?? {}, selector });
+    const { internal, outside } = endpointsOf(cx, COMPONENT, PORT, true);
+    cx.report({ endpoints: { internal, public: outside('') }, release: cx.spec.release } as never);
+    return [internal, outside('')] as const;
+  },
+});
+
+const config = row('ConfigReady', {
+  needs: { expose },
+  run: async (cx, { expose: urls }) => {
+    const own = settingsText({
+      secretKey: (await secretKey(cx))['secret-key'],
+      keystone: await keystoneUrl(cx),
+      region: cx.spec.region,
+      cache: cache(cx),
+      urls,
+    });
+    const text = [own, ...(await plainTexts(cx))].join('\n');
+    const process = processOf(cx, OWNER, COMPONENT, dashboard);
+    const files = [{ key: 'local_settings.py', path: SETTINGS, text }, ...(dashboard.files ?? [])];
+    return { process, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
+  },
+});
+
+const pods = row('WorkloadsReady', {
+  needs: { config },
+  run: async (cx, { config: { process, config } }) => {
+    const { wanted, ready } = await runWorkload(cx, COMPONENT, dashboard, process, config);
+    cx.report({ replicas: wanted, readyReplicas: ready } as never);
+  },
+});
+
+const answering = row('Answering', {
+  needs: { pods, expose },
+  run: (cx, { expose: [internal] }) => cx.cloud.page({ url: `${internal}${LOGIN}` }),
+});
+
+export const horizon = plan(
+  Horizon,
+  { config, expose, pods, answering },
+  { manages: [Secret, Service, Deployment], reads: [Pod, ReplicaSet], external: true },
+);
