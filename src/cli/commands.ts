@@ -29,4 +29,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     watch: true,
     run: async cx => (await import('./tree.ts')).tree(cx),
   },
+  {
+    name: 'why',
+    args: '[object]',
+    summary: 'why something is not ready: the root cause, who must act, and the next command',
+    about:
+      'Causes that stand by themselves are listed one by one, with what is not ready because of them. A deletion that does\nnot come to an end is explained too. Exit code 1 when there is a cause.',
+    examples: [
+      ['-n openstack', 'everything that is wrong'],
+      ['keystone/keystone -n openstack', 'what keeps one object'],
+      ['-A -o json', 'for programs'],
+      ['--from bundle/', 'from objects that somebody sent you'],
+    ],
+    reads: 'look',
+    watch: true,
+    run: async cx => (await import('./why.ts')).why(cx),
+  },
 ];

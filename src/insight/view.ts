@@ -36,6 +36,7 @@ const ORDER = new Map(KINDS.map((kind, index) => [kind.kind, index]));
 
 export const isOurs = (object: Live): boolean => ORDER.has(object.kind);
 export const namespaceOf = (object: Live): string => object.metadata.namespace ?? '';
+export const labelOf = (object: Live): string => `${object.kind} ${object.metadata.name}`;
 export const conditionsOf = (object: Live | undefined): readonly DeepReadonly<Condition>[] =>
   (object?.status as DeepReadonly<{ conditions?: Condition[] }> | undefined)?.conditions ?? [];
 

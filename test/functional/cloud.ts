@@ -107,6 +107,11 @@ export class Cloud {
     });
   }
 
+  /** The node and its kubelet fall silent. */
+  failNode(name: string): void {
+    this.#pretenders.failNode(name);
+  }
+
   /** kill -9: memory is gone, what was sent may or may not have arrived. */
   crashOperator(): void {
     this.operator?.crash();

@@ -1,0 +1,268 @@
+import type { DeepReadonly } from '../kube/object.ts';
+import { podTrouble } from '../runtime/plan/ready.ts';
+import { redactText } from '../world/log.ts';
+import { below, conditionsOf, type Live, namespaceOf, type View } from './view.ts';
+import { type Meaning, meaningOf } from './words.ts';
+import { isRunning, isWorkload, progressOf } from './workloads.ts';
+
+/** One step of a chain: what was looked at, and what it says. */
+export interface Link {
+  readonly what: string;
+  readonly says: string;
+}
+
+/** What is found below an object of ours: the deepest thing that explains why pods do not do their work. */
+export interface Finding {
+  /** What must be mended; equal roots are one cause. */
+  readonly root: { readonly kind: string; readonly namespace: string; readonly name: string };
+  readonly reason: string;
+  readonly what: string;
+  readonly links: readonly Link[];
+  /** What the last words mean, where they are known. */
+  readonly meaning?: Meaning;
+  readonly pod?: Live;
+  readonly container?: string;
+}
+
+interface Terminated {
+  readonly exitCode?: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+interface ContainerStatus {
+  readonly name: string;
+  readonly image?: string;
+  readonly ready?: boolean;
+  readonly restartCount?: number;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly running?: { readonly startedAt?: string };
+    readonly terminated?: Terminated;
+  };
+  readonly lastState?: { readonly terminated?: Terminated };
+}
+interface PodStatus {
+  readonly phase?: string;
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+}
+
+/** Longer than every start-up that we know of; a pod that runs and is not ready for this long has a reason. */
+const SLOW_START_MS = 180_000;
+/** A mount or a bind that takes longer than this waits for somebody. */
+const SLOW_MOUNT_MS = 60_000;
+
+export const refOf = (object: Live) => ({
+  kind: object.kind,
+  namespace: namespaceOf(object),
+  name: object.metadata.name,
+});
+const since = (view: View, time: string | undefined): number => (time ? view.now - Date.parse(time) : 0);
+const oneLine = (text: string): string => redactText(text).replace(/\s+/g, ' ').trim();
+
+/** What keeps one workload or Job from its pods; undefined when it is well or merely on its way. */
+export function workloadFinding(view: View, workload: Live): Finding | undefined {
+  const short = isWorkload(workload) ? progressOf(workload).doing : isRunning(workload) ? 'runs' : jobEnd(workload);
+  const at: Link = { what: `${workload.kind} ${workload.metadata.name}`, says: short ?? 'is complete' };
+  if (short === undefined) return undefined;
+  const pods = below(view, workload).filter(object => object.kind === 'Pod');
+  // A node that is away explains its pods better than they do.
+  for (const find of [nodeFinding, podFinding])
+    for (const pod of pods) {
+      const found = find(view, pod);
+      if (found) return { ...found, links: [at, ...found.links] };
+    }
+  if (short === FAILED)
+    return {
+      root: refOf(workload),
+      reason: 'JobFailed',
+      what: `Job ${workload.metadata.name} gave up, and its pods are gone`,
+      links: [at, ...warnings(view, [workload])],
+    };
+  return notCreated(view, workload, at);
+}
+
+const FAILED = 'gave up';
+const jobEnd = (job: Live): string | undefined =>
+  conditionsOf(job).some(c => c.type === 'Failed' && c.status === 'True') ? FAILED : undefined;
+
+/** No pod came into being: a quota, a policy or a missing service account speaks only through events. */
+function notCreated(view: View, workload: Live, at: Link): Finding | undefined {
+  const makers = [workload, ...view.owned(workload).filter(child => child.kind === 'ReplicaSet')];
+  const event = makers.flatMap(maker => view.events(maker)).findLast(e => e.warning && e.reason === 'FailedCreate');
+  if (event === undefined || below(view, workload).some(object => object.kind === 'Pod')) return undefined;
+  return {
+    root: refOf(workload),
+    reason: 'FailedCreate',
+    what: `pods of ${workload.kind} ${workload.metadata.name} are refused: ${oneLine(event.text)}`,
+    links: [at, { what: `event ${event.reason}`, says: oneLine(event.text) }],
+  };
+}
+
+function nodeFinding(view: View, pod: Live): Finding | undefined {
+  const name = (pod.spec as { nodeName?: string } | undefined)?.nodeName;
+  const node = name === undefined ? undefined : view.get('Node', '', name);
+  const ready = conditionsOf(node).find(c => c.type === 'Ready');
+  if (node === undefined || ready === undefined || ready.status === 'True') return undefined;
+  const says = oneLine(`is not ready: ${ready.reason} ${ready.message ?? ''}`);
+  return {
+    root: refOf(node),
+    reason: 'NodeNotReady',
+    what: `Node ${name} ${says}`,
+    links: [
+      { what: `Pod ${pod.metadata.name}`, says: `runs on Node ${name}` },
+      { what: `Node ${name}`, says },
+    ],
+  };
+}
+
+/** What keeps a pod from being ready: the scheduler, a volume, an image, its own end, or a probe. */
+export function podFinding(view: View, pod: Live): Finding | undefined {
+  const status = (pod.status ?? {}) as DeepReadonly<PodStatus>;
+  const here: Link = { what: `Pod ${pod.metadata.name}`, says: status.phase ?? 'Pending' };
+  const base = { root: refOf(pod), pod };
+  const trouble = podTrouble(pod);
+  if (trouble?.reason === 'VolumePending') return volumeFinding(view, pod, here);
+  if (trouble?.reason === 'Unschedulable')
+    return {
+      ...base,
+      reason: trouble.reason,
+      what: `no node fits Pod ${pod.metadata.name}: ${oneLine(trouble.what)}`,
+      links: [here, { what: 'scheduler', says: oneLine(trouble.what) }],
+    };
+  const containers = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  if (trouble) {
+    const container = containers.find(isTroubled);
+    return { ...base, ...containerFinding(view, pod, container, trouble, here) };
+  }
+  const mount = view.events(pod).findLast(e => e.warning && /^Failed(Mount|AttachVolume)$/.test(e.reason));
+  const begun = containers.some(c => c.state?.running || c.state?.terminated);
+  if (mount && !begun && status.phase !== 'Succeeded' && since(view, mount.at) >= 0)
+    return mountFinding(view, pod, here, mount.text);
+  const slow = containers.find(
+    c => c.ready === false && c.state?.running && since(view, c.state.running.startedAt) > SLOW_START_MS,
+  );
+  if (slow === undefined || status.phase !== 'Running') return undefined;
+  const says = 'runs and is not ready: its probe fails';
+  return {
+    ...base,
+    reason: 'ProbeFails',
+    what: `container ${slow.name} of Pod ${pod.metadata.name} ${says}`,
+    links: [here, { what: `container ${slow.name}`, says }, ...warnings(view, [pod])],
+    container: slow.name,
+  };
+}
+
+const isTroubled = (c: ContainerStatus): boolean =>
+  c.state?.waiting?.reason !== undefined
+    ? !['ContainerCreating', 'PodInitializing'].includes(c.state.waiting.reason)
+    : (c.state?.terminated?.exitCode ?? 0) !== 0;
+
+function containerFinding(
+  view: View,
+  pod: Live,
+  container: ContainerStatus | undefined,
+  trouble: { readonly reason: string; readonly what: string },
+  here: Link,
+): Omit<Finding, 'root' | 'pod'> & { root?: Finding['root'] } {
+  const waiting = container?.state?.waiting;
+  const ended = container?.state?.terminated ?? container?.lastState?.terminated;
+  const says = waiting?.reason ? `waits: ${waiting.reason}` : ended ? `ended with ${ended.exitCode}` : 'is in trouble';
+  const said = (ended?.message ?? '').trim().split('\n').slice(-3).map(oneLine).filter(Boolean);
+  const words = said.map((text): Link => ({ what: 'last words', says: text }));
+  const links = [
+    here,
+    { what: `container ${container?.name ?? '?'}`, says: oneLine(says) },
+    ...warnings(view, [pod]),
+    ...words,
+  ];
+  const common = { links, ...(container && { container: container.name }) };
+  if (trouble.reason === 'ImagePullFailed')
+    return {
+      ...common,
+      // The same image is missing for all who use it.
+      root: { kind: 'Image', namespace: '', name: container?.image ?? '' },
+      reason: trouble.reason,
+      what: `image ${container?.image} can't be pulled`,
+    };
+  if (trouble.reason === 'PodConfig') return { ...common, ...missingFinding(pod, oneLine(trouble.what)) };
+  const meaning = meaningOf([ended?.reason ?? '', ...said].join('\n'));
+  const own = pod.metadata.ownerReferences?.find(ref => ref.controller);
+  const job = own?.kind === 'Job';
+  return {
+    ...common,
+    ...(job && { root: { kind: 'Job', namespace: namespaceOf(pod), name: own.name } }),
+    reason: meaning?.reason ?? (job ? 'JobFailed' : 'CrashLoop'),
+    what: `container ${container?.name} of Pod ${pod.metadata.name} ended with ${ended?.exitCode}${said.length > 0 ? `: ${said.at(-1)}` : ''}`,
+    ...(meaning && { meaning }),
+  };
+}
+
+function missingFinding(pod: Live, text: string): Pick<Finding, 'root' | 'reason' | 'what'> {
+  const named = /\b(secret|configmap) "([^"]+)" not found/i.exec(text);
+  const inKey = /key (\S+) in (Secret|ConfigMap) \S+\/(\S+)/.exec(text);
+  const kind = (named?.[1] ?? inKey?.[2] ?? '').toLowerCase() === 'configmap' ? 'ConfigMap' : 'Secret';
+  const name = named?.[2] ?? inKey?.[3];
+  const root = name ? { kind, namespace: namespaceOf(pod), name } : refOf(pod);
+  return { root, reason: 'PodConfig', what: `Pod ${pod.metadata.name} can't start: ${text}` };
+}
+
+function mountFinding(view: View, pod: Live, here: Link, text: string): Finding | undefined {
+  const said = oneLine(text);
+  const claim = /persistentvolumeclaim "([^"]+)" not found/.exec(said)?.[1];
+  const missing = /\b(secret|configmap) "([^"]+)" not found/i.exec(said);
+  if (
+    missing &&
+    view.get(missing[1]?.toLowerCase() === 'secret' ? 'Secret' : 'ConfigMap', namespaceOf(pod), missing[2] ?? '')
+  )
+    return undefined;
+  const found = missingFinding(pod, said);
+  const root = claim ? { kind: 'PersistentVolumeClaim', namespace: namespaceOf(pod), name: claim } : found.root;
+  return { ...found, root, reason: 'MountFailed', pod, links: [here, { what: 'event FailedMount', says: said }] };
+}
+
+interface ClaimSpec {
+  readonly storageClassName?: string;
+  readonly volumeName?: string;
+}
+
+function volumeFinding(view: View, pod: Live, here: Link): Finding | undefined {
+  const spec = pod.spec as DeepReadonly<{ volumes?: { persistentVolumeClaim?: { claimName?: string } }[] }> | undefined;
+  const names = (spec?.volumes ?? []).flatMap(volume => volume.persistentVolumeClaim?.claimName ?? []);
+  for (const name of names) {
+    const claim = view.get('PersistentVolumeClaim', namespaceOf(pod), name);
+    const phase = (claim?.status as { phase?: string } | undefined)?.phase ?? 'Pending';
+    if (claim === undefined || phase === 'Bound') continue;
+    const asked = (claim.spec as ClaimSpec | undefined)?.storageClassName;
+    const known = asked === undefined ? undefined : view.get('StorageClass', '', asked);
+    const event = view.events(claim).findLast(e => e.warning);
+    const moving =
+      known !== undefined && event === undefined && since(view, claim.metadata.creationTimestamp) < SLOW_MOUNT_MS;
+    if (moving) return undefined;
+    const why =
+      asked === undefined
+        ? 'it names no StorageClass and the cluster has no default one'
+        : known === undefined
+          ? `its StorageClass ${asked} does not exist`
+          : event
+            ? oneLine(event.text)
+            : `no volume came from StorageClass ${asked}`;
+    const root =
+      known === undefined
+        ? { kind: 'StorageClass', namespace: '', name: asked ?? 'default' }
+        : { kind: 'PersistentVolumeClaim', namespace: namespaceOf(pod), name };
+    return {
+      root,
+      reason: known === undefined ? 'StorageClassNotFound' : 'VolumePending',
+      what: `PersistentVolumeClaim ${name} is not bound: ${why}`,
+      links: [here, { what: `PersistentVolumeClaim ${name}`, says: `${phase}: ${why}` }],
+      pod,
+    };
+  }
+  return undefined;
+}
+
+function warnings(view: View, objects: readonly Live[]): readonly Link[] {
+  const last = objects.flatMap(object => view.events(object)).findLast(event => event.warning);
+  return last ? [{ what: `event ${last.reason}`, says: oneLine(last.text) }] : [];
+}
