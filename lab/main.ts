@@ -2,9 +2,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { census } from './census.ts';
 import { clientWords } from './client.ts';
+import { deployCloud } from './cloud.ts';
 import { CONTROL } from './cluster/control.ts';
 import { alive, enter, pidOf, started } from './cluster/host.ts';
-import { nodesOf } from './cluster/layout.ts';
+import { NETNS, nodesOf } from './cluster/layout.ts';
+import { netnsPath } from './cluster/network.ts';
 import { clean } from './down.ts';
 import { lock } from './images/build.ts';
 import { guestImage } from './images/guest.ts';
@@ -36,6 +38,8 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
   slice [RELEASE]       the story of the slice under the operator [--cycles=3] [--rest=600]
+  cloud [RELEASE]       the cloud of lab/cloud.yaml, until it is Ready [--file=cloud.yaml]
+  test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice or cloud
   smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
   guest                 a small guest image for Glance, booted once to prove it
   selftest              tests of the lab itself, in a second lab: 5 minutes
@@ -158,6 +162,17 @@ async function main(command: string | undefined, args: string[]): Promise<number
         for (const one of images) console.log(one.reference);
       }
       return 0;
+    }
+    case 'cloud': {
+      const release = wantedReleases(args.find(word => !word.startsWith('-')))[0] ?? releases[0];
+      const file = args.find(arg => arg.startsWith('--file='))?.slice('--file='.length);
+      await deployCloud(release, file);
+      return 0;
+    }
+    case 'test': {
+      // In its network but not on its hosts: stories kill processes by pid and look at the world outside.
+      const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts', ...args];
+      return interactive('nsenter', [`--net=${netnsPath(NETNS)}`, process.execPath, ...vitest]);
     }
     case 'smoke':
       for (const each of wantedReleases(args.find(word => !word.startsWith('-'))))

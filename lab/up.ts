@@ -28,6 +28,8 @@ const PACKAGES = [
   'ethtool',
   'containernetworking-plugins',
   'openssl',
+  'openssh-client',
+  'iputils-ping',
   'curl',
   'procps',
   'mount',

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import type { Release } from './images/names.ts';
+import { kubectl, tryKubectl } from './kubectl.ts';
+import { repo } from './paths.ts';
+import { phase } from './progress.ts';
+import { sleep } from './shell.ts';
+
+export const CLOUD_NAMESPACE = process.env.LAB_NAMESPACE ?? 'openstack';
+
+/** A minute per service of a machine that does other things as well. */
+const MINUTES = 20;
+
+interface Cloud {
+  readonly metadata: { readonly generation: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly services?: readonly { readonly name: string; readonly ready: boolean }[];
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[];
+  };
+}
+
+/** Applies a control plane and waits for it, saying which services are not there yet. */
+export async function deployCloud(release: Release, file = join(repo, 'lab', 'cloud.yaml')): Promise<void> {
+  const object = parse(readFileSync(file, 'utf8')) as { metadata: { name: string }; spec: object };
+  const { name } = object.metadata;
+  await tryKubectl(['create', 'namespace', CLOUD_NAMESPACE]);
+  await phase(`cloud:${name}-${release}`, `the cloud ${name}, ${release}`, async note => {
+    const wanted = stringify({ ...object, spec: { ...object.spec, release } });
+    await kubectl(['-n', CLOUD_NAMESPACE, 'apply', '--server-side', '--force-conflicts', '-f', '-'], wanted);
+    const end = Date.now() + MINUTES * 60_000;
+    for (;;) {
+      const text = await kubectl(['-n', CLOUD_NAMESPACE, 'get', 'openstackcontrolplane', name, '-o', 'json']);
+      const { metadata, status } = JSON.parse(text) as Cloud;
+      const ready = status?.conditions?.find(condition => condition.type === 'Ready');
+      if (ready?.status === 'True' && status?.observedGeneration === metadata.generation) return;
+      if (Date.now() > end) throw new Error(`the cloud is not Ready after ${MINUTES} minutes: ${ready?.message}`);
+      const waiting = status?.services?.filter(service => !service.ready).map(service => service.name) ?? [];
+      note(`waits for ${waiting.join(', ')}`);
+      await sleep(1000);
+    }
+  });
+}

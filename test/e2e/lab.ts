@@ -1,0 +1,114 @@
+import { Resolver } from 'node:dns/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KINDS } from '../../api/kinds.ts';
+import { auditLog } from '../../lab/cluster/control.ts';
+import { CGROUP, DNS_IP } from '../../lab/cluster/layout.ts';
+import { tryKubectl } from '../../lab/kubectl.ts';
+import { adminKubeconfig } from '../../lab/paths.ts';
+import { createClient } from '../../src/kube/client.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import { apiVersionOf, Namespace, Secret } from '../../src/kube/resource.ts';
+import { realClock } from '../../src/real/clock.ts';
+import { realCloud } from '../../src/real/cloud.ts';
+import { loadCredentials } from '../../src/real/credentials.ts';
+import { connect } from '../../src/real/transport.ts';
+import { loginBy } from './login.ts';
+import { type Stage, until } from './stage.ts';
+
+/** Names of Services, as the cluster's DNS tells them: this process is in its network, not on one of its hosts. */
+const resolver = new Resolver();
+resolver.setServers([DNS_IP]);
+export async function addressOf(host: string): Promise<string> {
+  const [address] = host.endsWith('.svc.cluster.local') ? await resolver.resolve4(host) : [host];
+  if (address === undefined) throw new Error(`${host} has no address`);
+  return address;
+}
+
+const onLab = createClient(
+  connect(loadCredentials({ kubeconfig: adminKubeconfig, env: {} }), { userAgent: 'story' }),
+  realClock,
+);
+
+/** Somebody's keys may be slow to come while the machine is busy; the operator's own deadline is shorter. */
+const cloud = realCloud({
+  clock: realClock,
+  dial: async (host, port) => ({ host: await addressOf(host), port }),
+  deadline: 30_000,
+});
+
+const resourceOf = (object: AnyObject) => {
+  if (object.kind === 'Secret') return Secret;
+  const found = KINDS.find(kind => kind.kind === object.kind && apiVersionOf(kind) === object.apiVersion);
+  if (!found) throw new Error(`a story applies no ${object.kind}`);
+  return found;
+};
+
+/** Processes of the operator in the lab, by their command line and cgroup. */
+function operatorPids(): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(Number)
+    .filter(pid => {
+      try {
+        return (
+          readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/app/openstack-operator.js') &&
+          readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(`/${CGROUP}/`)
+        );
+      } catch {
+        return false; // It ended meanwhile.
+      }
+    });
+}
+
+interface Audit {
+  user: { username: string };
+  verb: string;
+  requestURI: string;
+}
+
+export interface LabStage extends Stage {
+  /** Runs a command in the first container of a pod. */
+  tryExec(pod: string, command: readonly string[]): Promise<{ readonly code: number; readonly text: string }>;
+}
+
+export async function labStage(namespace: string): Promise<LabStage> {
+  const ref = (name: string) => ({ namespace, name });
+  if ((await onLab.get(Namespace, { namespace: '', name: namespace })) === undefined)
+    await onLab.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  const stage: LabStage = {
+    namespace,
+    async apply(object) {
+      const own = object as AnyObject;
+      const body = { ...own, metadata: { ...own.metadata, namespace } };
+      await onLab.apply(resourceOf(own), body, { manager: 'story', force: true });
+    },
+    get: (resource, name) => onLab.get(resource, ref(name)),
+    list: async resource => (await onLab.list(resource, { namespace })).items,
+    patch: async (resource, name, patch) => void (await onLab.patch(resource, ref(name), patch, { type: 'merge' })),
+    async remove(resource, name) {
+      const found = await onLab.get(resource, ref(name));
+      if (found) await onLab.delete(resource, ref(name), { uid: found.metadata.uid ?? '' });
+    },
+    pass: seconds => pause(seconds * 1000),
+    async killOperator() {
+      for (const pid of operatorPids()) process.kill(pid, 'SIGKILL');
+      // The kubelet brings it back after a moment; a second kill has to find a process.
+      await until(stage, 'the operator runs again', 120, async () => operatorPids().length > 0);
+    },
+    writes: () =>
+      readFileSync(auditLog, 'utf8')
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line) as Audit)
+        .filter(a => a.user.username.endsWith(':openstack-operator') && !['get', 'list', 'watch'].includes(a.verb))
+        .filter(a => !/\/(events|leases)/.test(a.requestURI))
+        .map(a => `${a.verb} ${a.requestURI}`),
+    login: password => loginBy(cloud, namespace, password),
+    async tryExec(pod, command) {
+      const { code, stdout } = await tryKubectl(['-n', namespace, 'exec', pod, '--', ...command]);
+      return { code, text: stdout };
+    },
+  };
+  return stage;
+}

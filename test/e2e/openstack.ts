@@ -1,0 +1,105 @@
+import { Agent, request } from 'undici';
+import { addressOf } from './lab.ts';
+
+/** A machine that runs guests in emulation beside the tests answers late, but it answers. */
+const PATIENCE = 120_000;
+
+const agent = new Agent({
+  headersTimeout: PATIENCE,
+  bodyTimeout: PATIENCE,
+  connect: {
+    timeout: 30_000,
+    lookup: (host, options, callback) =>
+      void addressOf(host).then(
+        address => (options.all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4)),
+        error => callback(error, '', 4),
+      ),
+  },
+});
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+interface Call {
+  readonly body?: object | Buffer;
+  /** Of the compute API. */
+  readonly microversion?: string;
+}
+interface Answer {
+  readonly status: number;
+  readonly token: string;
+  readonly body: unknown;
+}
+
+async function send(
+  method: Method,
+  url: string,
+  token: string | undefined,
+  { body, microversion }: Call,
+): Promise<Answer> {
+  const bytes = Buffer.isBuffer(body) ? body : body && Buffer.from(JSON.stringify(body));
+  const answer = await request(url, {
+    dispatcher: agent,
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(token && { 'x-auth-token': token }),
+      ...(microversion && { 'openstack-api-version': `compute ${microversion}` }),
+      ...(bytes && { 'content-type': Buffer.isBuffer(body) ? 'application/octet-stream' : 'application/json' }),
+    },
+    ...(bytes && { body: bytes }),
+  });
+  const text = await answer.body.text();
+  const issued = answer.headers['x-subject-token'];
+  let parsed: unknown = text;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // Errors of proxies and an empty answer are text.
+  }
+  return { status: answer.statusCode, token: typeof issued === 'string' ? issued : '', body: parsed };
+}
+
+interface CatalogService {
+  type: string;
+  endpoints: { interface: string; url: string }[];
+}
+
+/** Just enough of a client for the stories, on the public endpoints of the catalog. */
+export class OpenStack {
+  readonly #token: string;
+  readonly catalog: ReadonlyMap<string, string>;
+
+  private constructor(token: string, catalog: ReadonlyMap<string, string>) {
+    this.#token = token;
+    this.catalog = catalog;
+  }
+
+  static async login(namespace: string, password: string): Promise<OpenStack> {
+    const domain = { id: 'default' };
+    const identity = { methods: ['password'], password: { user: { name: 'admin', domain, password } } };
+    const { status, token, body } = await send(
+      'POST',
+      `http://keystone-api.${namespace}.svc.cluster.local:5000/v3/auth/tokens`,
+      undefined,
+      { body: { auth: { identity, scope: { project: { name: 'admin', domain } } } } },
+    );
+    if (status !== 201) throw new Error(`no token: status ${status} ${JSON.stringify(body)}`);
+    const { catalog } = (body as { token: { catalog: CatalogService[] } }).token;
+    const publicUrl = (service: CatalogService) => service.endpoints.find(e => e.interface === 'public')?.url ?? '';
+    return new OpenStack(token, new Map(catalog.map(service => [service.type, publicUrl(service)])));
+  }
+
+  /** `T`: the part of the answer that the story reads. */
+  async call<T = unknown>(service: string, method: Method, path: string, call: Call = {}): Promise<T> {
+    const base = this.catalog.get(service);
+    if (base === undefined) throw new Error(`the catalog has no ${service}`);
+    const { status, body } = await send(method, base + path, this.#token, call);
+    if (status >= 300) throw new Error(`${method} ${path}: status ${status} ${JSON.stringify(body).slice(0, 400)}`);
+    return body as T;
+  }
+
+  /** Deletes everything of a list, e.g. every server. */
+  async clear(service: string, path: string, key: string): Promise<void> {
+    const answer = await this.call<Record<string, { id?: string; name?: string }[]>>(service, 'GET', path);
+    for (const { id } of answer[key] ?? []) await this.call(service, 'DELETE', `${path.split('?')[0]}/${id}`);
+  }
+}
