@@ -88,7 +88,7 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 undeploy: ## take it all out again
 	kubectl delete -k config/default
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-slice
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-test lab-slice
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -103,5 +103,9 @@ lab-kubectl: setup ## kubectl in the lab (ARGS="get pods -A")
 	@$(LAB) kubectl $(ARGS)
 lab-openstack: setup ## the openstack client in the lab (ARGS="token issue")
 	@$(LAB) openstack $(ARGS)
-lab-slice: setup ## the story of the slice on the lab: rotation, profiles, rest, deletion (ARGS="2025.2 --rest=120")
-	@$(LAB) slice $(ARGS)
+lab-cloud: lab ## a cloud that boots guests, on the lab, until it is Ready (LAB_RELEASES=2026.1 for another release)
+	@$(LAB) cloud $(ARGS)
+lab-test: setup ## its story on the lab: guests, floating IP, console, second cell, kills, deletion
+	@$(LAB) test cloud $(ARGS)
+lab-slice: setup ## the story of the slice on the lab: rotation, profiles, rest, kills, deletion (REST=60 CYCLES=1)
+	@$(LAB) test slice $(ARGS)

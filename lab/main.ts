@@ -20,7 +20,6 @@ import { adminKubeconfig, cache, runPaths } from './paths.ts';
 import { ELSEWHERE, look, refusals } from './preflight.ts';
 import { expected, phase, readHistory, seconds } from './progress.ts';
 import { interactive, stopChildren } from './shell.ts';
-import { slice } from './slice.ts';
 import { smoke } from './smoke.ts';
 import { allGroups, type ToolGroup, tools } from './tools.ts';
 import { isRunning, up } from './up.ts';
@@ -37,7 +36,6 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   openstack ARGUMENTS   the openstack client, with the clouds.yaml that the operator wrote
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
-  slice [RELEASE]       the story of the slice under the operator [--cycles=3] [--rest=600]
   cloud [RELEASE]       the cloud of lab/cloud.yaml, until it is Ready [--file=cloud.yaml]
   test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice or cloud
   smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
@@ -181,13 +179,6 @@ async function main(command: string | undefined, args: string[]): Promise<number
     case 'guest':
       console.log(await guestImage(text => console.log(text)));
       return 0;
-    case 'slice': {
-      const number = (name: string, standard: number) =>
-        Number(args.find(arg => arg.startsWith(`--${name}=`))?.split('=')[1] ?? standard);
-      const release = args.find(arg => !arg.startsWith('-')) ?? wantedReleases()[0] ?? '2025.2';
-      await slice({ release, cycles: number('cycles', 3), restSeconds: number('rest', 600) });
-      return 0;
-    }
     case 'selftest':
       return (await import('./selftest.ts')).selftest();
     case 'deploy':

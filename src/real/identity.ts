@@ -50,19 +50,25 @@ function said(body: unknown): string {
   return typeof text === 'string' ? ` (${text.trim().slice(0, 200)})` : '';
 }
 
+interface Who {
+  readonly user: string;
+  readonly password: string;
+  /** Scope; none where only the password matters. */
+  readonly project: string | undefined;
+  /** Id of the domain that the user is in. */
+  readonly home: string;
+}
+
 export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, tokens: Tokens): Identity {
   const base = `${at.url.replace(/\/$/, '').replace(/\/v3$/, '')}/v3`;
   const { host } = new URL(base);
   const ca = at.ca === undefined ? {} : { ca: at.ca };
-  const cacheKey = JSON.stringify([base, at.user, at.project, at.password]);
+  const self: Who = { user: at.user, password: at.password, project: at.project, home: DOMAIN };
+  const keyOf = ({ user, password, project, home }: Who): string =>
+    JSON.stringify([base, user, password, project, home]);
 
   /** undefined when the password is wrong. */
-  async function authenticate(
-    user: string,
-    password: string,
-    project: string | undefined,
-    home: string = DOMAIN,
-  ): Promise<HttpAnswer | undefined> {
+  async function authenticate({ user, password, project, home }: Who): Promise<HttpAnswer | undefined> {
     const domain = { id: home };
     const identity = { methods: ['password'], password: { user: { name: user, domain, password } } };
     const scope = project === undefined ? 'unscoped' : { project: { name: project, domain } };
@@ -75,22 +81,45 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
     return answer;
   }
 
-  async function issue(): Promise<string> {
-    const answer = await authenticate(at.user, at.password, at.project);
+  /** A token by password, kept for the next time; undefined when the password is wrong. */
+  async function issue(who: Who): Promise<string | undefined> {
+    const answer = await authenticate(who);
     const id = answer?.headers['x-subject-token'];
-    if (answer === undefined || typeof id !== 'string') throw refused('Keystone', host, at.user);
+    if (answer === undefined || typeof id !== 'string') return undefined;
     const { token } = answer.body as {
       token: { issued_at: string; expires_at: string; project?: { id: string } };
     };
     const lifetime = Date.parse(token.expires_at) - Date.parse(token.issued_at);
-    tokens.set(cacheKey, { id, project: token.project?.id ?? '', until: clock.now() + lifetime - MARGIN });
+    tokens.set(keyOf(who), { id, project: token.project?.id ?? '', until: clock.now() + lifetime - MARGIN });
     return id;
   }
 
-  const token = async (): Promise<string> => {
-    const held = tokens.get(cacheKey);
-    return held && clock.now() < held.until ? held.id : issue();
-  };
+  async function ownToken(): Promise<string> {
+    const id = await issue(self);
+    if (id === undefined) throw refused('Keystone', host, at.user);
+    return id;
+  }
+
+  function held(who: Who): string | undefined {
+    const token = tokens.get(keyOf(who));
+    return token && clock.now() < token.until ? token.id : undefined;
+  }
+
+  /**
+   * Whether this password opens the door. Keystone hashes slowly on purpose, a third of a second of its processor each
+   * time, and every pass asks: so a token that the password once gave is shown instead. Keystone forgets it when the
+   * password changes, the user goes, or the keys are lost.
+   */
+  async function opens(who: Who): Promise<boolean> {
+    const id = held(who);
+    if (id !== undefined) {
+      const headers = { 'x-auth-token': id, 'x-subject-token': id };
+      const { status } = await http('Keystone', 'GET', `${base}/auth/tokens?nocatalog`, { headers, ...ca });
+      if (status === 200) return true;
+      tokens.delete(keyOf(who));
+    }
+    return (await issue(who)) !== undefined;
+  }
 
   /** With our token; a token that was revoked meanwhile is replaced once. */
   async function send(
@@ -100,10 +129,9 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
   ): Promise<HttpAnswer> {
     const what = url.startsWith(base) ? 'Keystone' : 'The service';
     const ask = (id: string) => http(what, method, url, { headers: { 'x-auth-token': id }, body, ...ca });
-    const first = await ask(await token());
+    const first = await ask(held(self) ?? (await ownToken()));
     if (first.status !== 401) return first;
-    tokens.delete(cacheKey);
-    return ask(await issue());
+    return ask(await ownToken());
   }
 
   function failure(what: string, answer: HttpAnswer): Error {
@@ -156,7 +184,7 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
       changed = true;
     }
     // Setting a password revokes the user's tokens, so it is tried first and set only when it is wrong.
-    if ((await authenticate(name, password, undefined, domain_id)) === undefined) {
+    if (!(await opens({ user: name, password, project: undefined, home: domain_id }))) {
       await change('users', 'user', have.id, { password });
       changed = true;
     }
@@ -209,7 +237,7 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
 
   return {
     async check() {
-      await issue();
+      if (!(await opens(self))) throw refused('Keystone', host, at.user);
     },
 
     async ensureProject(name) {
@@ -302,8 +330,8 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
 
     async get(serviceUrl, path) {
       const plain = `${serviceUrl.replace(/\/$/, '')}${path}`;
-      if (plain.includes(PROJECT)) await token();
-      const url = plain.replaceAll(PROJECT, tokens.get(cacheKey)?.project ?? '');
+      if (plain.includes(PROJECT) && held(self) === undefined) await ownToken();
+      const url = plain.replaceAll(PROJECT, tokens.get(keyOf(self))?.project ?? '');
       const answer = await send('GET', url);
       if (answer.status >= 300) {
         const { host, pathname } = new URL(url);

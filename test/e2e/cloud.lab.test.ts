@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { NovaAPI } from '../../api/nova/api.ts';
+import { NovaConductor } from '../../api/nova/conductor.ts';
+import { NovaMetadata } from '../../api/nova/metadata.ts';
+import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
+import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
 import { guestImage } from '../../lab/images/guest.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { PersistentVolumeClaim, Pod, Secret } from '../../src/kube/resource.ts';
+import { PersistentVolumeClaim, Pod, type Resource, Secret } from '../../src/kube/resource.ts';
 import { consoleGreeting, type Key, makeKey, ping, ssh } from './guest.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
@@ -271,6 +276,50 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     await os.call('compute', 'DELETE', `/servers/${id}`);
   });
 
+  it("runs Nova's parts from Secrets that somebody made by hand, with nothing above them", async () => {
+    const alone = await labStage(`${namespace}-parts`);
+    const copies = {
+      'hand-api-db': ['nova-api-database', 'hostname', 'user', 'password', 'database'],
+      'hand-cell0-db': ['nova-cell0-database', 'hostname', 'user', 'password', 'database'],
+      'hand-cell1-db': ['nova-cell1-database', 'hostname', 'user', 'password', 'database'],
+      'hand-bus': ['nova-message-bus', 'hostname', 'user', 'password', 'vhost'],
+      'hand-cell1-bus': ['nova-cell1-message-bus', 'hostname', 'user', 'password', 'vhost'],
+      'hand-keystone': ['nova-keystone', 'url', 'user', 'password', 'project', 'region'],
+      'hand-metadata': ['nova-metadata-secret', 'metadata-secret'],
+    };
+    for (const [name, [from, ...keys]] of Object.entries(copies)) {
+      const stringData: Record<string, string> = {};
+      for (const key of keys) stringData[key] = await valueIn(stage, from!, key, Secret);
+      await alone.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData });
+    }
+    const top = {
+      release,
+      apiDatabaseSecret: 'hand-api-db',
+      cellDatabaseSecret: 'hand-cell0-db',
+      messageBusSecret: 'hand-bus',
+      keystoneSecret: 'hand-keystone',
+    };
+    const { apiDatabaseSecret: _, ...rest } = top;
+    const cell = {
+      ...rest,
+      cellName: 'cell1',
+      cellDatabaseSecret: 'hand-cell1-db',
+      messageBusSecret: 'hand-cell1-bus',
+    };
+    const parts: readonly [Resource, object][] = [
+      [NovaAPI, top],
+      [NovaScheduler, top],
+      [NovaMetadata, { ...top, metadataSecret: 'hand-metadata' }],
+      [NovaConductor, cell],
+      [NovaNoVNCProxy, cell],
+    ];
+    for (const [{ kind }, spec] of parts)
+      await alone.apply({ apiVersion: 'nova.openstack.org/v1beta1', kind, metadata: { name: 'hand' }, spec });
+    for (const [kind] of parts) await ready(alone, kind, 'hand');
+    for (const [kind] of parts) await gone(alone, kind, 'hand');
+    await until(alone, 'their pods are gone', 120, async () => (await alone.list(Pod)).length === 0);
+  });
+
   it('keeps a guest answering while libvirt and nova-compute are deleted under it', async () => {
     const pinging = ping(ids.floating!);
     await stage.pass(5);
@@ -302,7 +351,24 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     await gone(stage, OpenStackControlPlane, 'cloud');
     await until(stage, 'pods are gone', 180, async () => (await stage.list(Pod)).length === 0);
     const names = async (resource: typeof Secret) => (await stage.list(resource)).map(o => o.metadata.name).sort();
-    expect({ claims: await names(PersistentVolumeClaim), secrets: await names(Secret) }).toMatchInlineSnapshot();
+    expect({ claims: await names(PersistentVolumeClaim), secrets: await names(Secret) }).toMatchInlineSnapshot(`
+      {
+        "claims": [
+          "data-mariadb-0",
+          "data-ovn-nb-0",
+          "data-ovn-sb-0",
+          "data-rabbitmq-0",
+          "glance-images",
+        ],
+        "secrets": [
+          "keystone-admin",
+          "keystone-credential-keys",
+          "keystone-fernet-keys",
+          "mariadb-root",
+          "rabbitmq-admin",
+        ],
+      }
+    `);
   });
 });
 

@@ -15,6 +15,8 @@ export interface SliceOptions {
   readonly rest: number;
   /** Deploy and delete so often while the operator is killed. */
   readonly cycles: number;
+  /** Refuses every pod from now on that PodSecurity `restricted` does not admit; false: pods are admitted again. */
+  readonly enforce?: (restricted: boolean) => Promise<void>;
 }
 
 /** What the policy Retain keeps: data, and what opens or reads it. */
@@ -24,7 +26,7 @@ const RETAINED = {
 };
 
 /** The slice from nothing to nothing. The stories build on each other. */
-export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles }: SliceOptions): void {
+export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles, enforce }: SliceOptions): void {
   let stage: Stage;
   const slice = (spec: object = {}) => ({ ...sample, spec: { ...sample.spec, release, ...spec } });
   const names = async (resource: Resource) => (await stage.list(resource)).map(o => o.metadata.name).sort();
@@ -125,6 +127,7 @@ export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles
     });
 
     it('runs under the restricted profile', async () => {
+      await enforce?.(true);
       await edited({ podProfile: 'restricted' }, 'restricted');
       expect(await stage.login(await password())).toBe(true);
     });
@@ -140,6 +143,7 @@ export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles
     });
 
     it('leaves only what the policy retains, and takes it up again', async () => {
+      await enforce?.(false);
       const kept = await password();
       await gone(stage, OpenStackControlPlane, 'slice');
       await onlyRetainedIsLeft();
