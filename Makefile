@@ -48,6 +48,10 @@ conformance: setup ## the embedded API server against a real kube-apiserver (bui
 test-real: setup ## tests against a real kube-apiserver, MariaDB, RabbitMQ, Keystone and oslo.config (builds and installs them once)
 	node_modules/.bin/vitest run --config vitest.real.config.ts $(ARGS)
 
+.PHONY: test-options
+test-options: setup ## every rendered option, read back by the services of each release (installs them from PyPI once)
+	node_modules/.bin/vitest run --config vitest.real.config.ts test/options $(ARGS)
+
 .PHONY: fuzz
 fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
 	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)

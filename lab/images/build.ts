@@ -131,7 +131,7 @@ async function compilerRoot(debian: string): Promise<Root> {
 }
 
 /** uv installs 260 packages in half a minute where pip takes five; itself it comes from PyPI like the rest. */
-async function uv(): Promise<string> {
+export async function uv(): Promise<string> {
   const version = '0.13.7';
   const folder = await once('uv', 'uv, the installer of Python packages', version, async part => {
     await bash(
@@ -150,7 +150,7 @@ async function uv(): Promise<string> {
 const lockPath = (release: Release): string => join(repo, 'lab', 'images', `lock-${release}.txt`);
 
 /** Horizon's old dependencies still ask for pkg_resources when they are built. */
-const BUILD_CONSTRAINTS = 'setuptools<81\n';
+export const BUILD_CONSTRAINTS = 'setuptools<81\n';
 
 /** Resolves requirements-<release>.in anew; versions already in the lock file are kept where they still fit. */
 export async function lock(release: Release): Promise<string> {

@@ -1,3 +1,4 @@
+import type { Release } from '../../api/blocks/common.ts';
 import { at, type Part } from '../oslo/conf.ts';
 import type { Section, Sections } from '../oslo/model.ts';
 import type { IdentityLink } from './links.ts';
@@ -21,13 +22,14 @@ export const busSections = (transportUrl: string): Sections => ({
   oslo_messaging_rabbit: { rabbit_quorum_queue: true },
 });
 
-export const cacheSection = (servers: readonly string[]): Section => ({
+export const cacheSection = (servers: readonly string[], release: Release): Section => ({
   enabled: servers.length > 0,
   backend: 'oslo_cache.memcache_pool',
   memcache_servers: servers.length > 0 ? [...servers] : undefined,
   // With the defaults an API stalls for minutes when a memcached pod dies.
   memcache_dead_retry: 30,
-  memcache_socket_timeout: 0.5,
+  // Renamed in 2026.1.
+  [release === '2026.1' ? 'socket_timeout' : 'memcache_socket_timeout']: 0.5,
 });
 
 /** How a service logs in as its own user, to call another one. */

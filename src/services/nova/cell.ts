@@ -118,7 +118,7 @@ const hosts = row('ComputeConfigReady', {
       readIdentity(cx, keystoneSecret, 'spec.keystoneSecret'),
     ]);
     const consoleURL = hasConsole(cx.object) ? consoleUrl(cx) : undefined;
-    const text = write(hostConf({ bus, identity, cache: memcachedServers, consoleURL }).sections);
+    const text = write(hostConf({ spec: cx.spec, bus, identity, cache: memcachedServers, consoleURL }).sections);
     const name = `${cx.name}-compute-config`;
     await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data: encoded({ '01-nova.conf': text }) });
     cx.report({ computeConfigSecret: name, configHash: hashOf(text).slice(0, 10) });

@@ -1,3 +1,4 @@
+import type { Release } from '../../../api/blocks/common.ts';
 import { at, type Conf, conf, type Part } from '../../oslo/conf.ts';
 import { type Section, type Sections, template } from '../../oslo/model.ts';
 import type { BusLink, IdentityLink } from '../links.ts';
@@ -6,6 +7,7 @@ import { authToken, busSections, cacheSection, logging } from '../sections.ts';
 
 /** What all of Nova's processes know: Keystone, and by its catalog everything else. */
 interface Linked {
+  readonly spec: { readonly release: Release };
   readonly identity: IdentityLink;
   readonly cache: readonly string[];
 }
@@ -37,15 +39,15 @@ const everywhere: Sections = {
   upgrade_levels: { compute: 'auto' },
 };
 
-const neighbours = ({ identity: link, cache }: Linked): Part =>
+const neighbours = ({ spec, identity: link, cache }: Linked): Part =>
   at('topology', {
     // Without it volumes of servers stay attached when they should not (CVE-2023-2088).
-    service_user: { send_service_user_token: true, ...login(link) },
+    service_user: { send_service_user_token: true, ...login(link), region_name: undefined },
     placement: { ...login(link), valid_interfaces: ['internal'] },
     neutron: { ...login(link), valid_interfaces: ['internal'] },
     glance: { region_name: link.region, valid_interfaces: ['internal'] },
     cinder: { catalog_info: 'volumev3::internalURL', os_region_name: link.region },
-    cache: cacheSection(cache),
+    cache: cacheSection(cache, spec.release),
   });
 
 /** The base of every process. URLs of databases and bus are added by whoever may know them. */

@@ -24,5 +24,5 @@ export const toy = openstackService(Toy, {
   databases: { toy: { section: 'database', sync: ['toy-manage', 'db', 'sync'] } },
   bus: true,
   pods: { api: uwsgi({ service: 'toy', port: 9999, module: 'toy.wsgi:application', health: '/healthcheck' }) },
-  config: x => conf('toy', authToken(x, 'toybox'), at('topology', { cache: cacheSection(x.cache) })),
+  config: x => conf('toy', authToken(x, 'toybox'), at('topology', { cache: cacheSection(x.cache, x.spec.release) })),
 });
