@@ -6,7 +6,7 @@ import { Keystone } from '../../api/openstack/keystone.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Event, type Resource, Secret } from '../../src/kube/resource.ts';
 import type { Fields, Log } from '../../src/world/log.ts';
-import { Cloud, NS, type Rest } from './cloud.ts';
+import { Cloud, type CloudOptions, NS, type Rest } from './cloud.ts';
 
 const sample = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject & { spec: object };
 
@@ -40,14 +40,14 @@ export class Trouble {
     this.#log = log;
   }
 
-  static async start(from?: Rest): Promise<Trouble> {
+  static async start(from?: Rest, options: CloudOptions = {}): Promise<Trouble> {
     const lines: string[] = [];
-    const cloud = await Cloud.start({ ...(from && { from, seed: 2 }), operator: { log: listener(lines) } });
+    const cloud = await Cloud.start({ ...options, ...(from && { from, seed: 2 }), operator: { log: listener(lines) } });
     return new Trouble(cloud, lines);
   }
 
-  /** The condition that tells of it: reason, and every one of these words in its message; the same in an event. */
-  async tells(resource: Resource, name: string, type: string, reason: string, ...words: string[]): Promise<void> {
+  /** The condition alone: what comes by itself makes no event. */
+  async waits(resource: Resource, name: string, type: string, reason: string, ...words: string[]): Promise<void> {
     const { cloud } = this;
     const now = () => cloud.condition(resource, name, type);
     await cloud.sim.within(HOUR, () => now()?.reason === reason && words.every(word => now()?.message.includes(word)));
@@ -55,6 +55,12 @@ export class Trouble {
     expect(condition).toMatchObject({ type, reason });
     for (const word of words) expect(condition?.message).toContain(word);
     if (type !== 'Paused') expect(cloud.condition(resource, name)?.status).not.toBe('True');
+  }
+
+  /** The condition that tells of it: reason, and every one of these words in its message; the same in an event. */
+  async tells(resource: Resource, name: string, type: string, reason: string, ...words: string[]): Promise<void> {
+    await this.waits(resource, name, type, reason, ...words);
+    const { cloud } = this;
     const told = () =>
       cloud.hands
         .list(Event, NS)
@@ -146,12 +152,12 @@ async function restOf(act: (cloud: Cloud) => Promise<void>): Promise<Rest> {
 }
 
 /** A slice that is Ready, made once per worker. */
-export async function withSlice(): Promise<Trouble> {
+export async function withSlice(options: CloudOptions = {}): Promise<Trouble> {
   readySlice ??= restOf(async cloud => {
     cloud.apply(slice());
     await cloud.ready(OpenStackControlPlane, 'slice');
   });
-  return Trouble.start(await readySlice);
+  return Trouble.start(await readySlice, options);
 }
 
 /** MariaDB, Memcached and Keystone without a control plane above them. */

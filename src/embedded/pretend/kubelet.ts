@@ -194,7 +194,7 @@ export class Kubelet {
         await this.#again(pod, container, slot, phase.how, now);
       } else if (phase.is === 'waiting') {
         if (phase.until !== undefined && now < phase.until) return phase.until;
-        if (this.#stuck(pod, container, slot, phase)) return Number.POSITIVE_INFINITY;
+        if (this.#stuck(pod, container, slot, phase)) return wake(slot.phase);
         const image = `${pod.spec.nodeName} ${container.image}`;
         const pull = this.#images.has(image) ? 0 : this.#delays.pull;
         slot.phase = { is: 'preparing', until: now + pull + this.#delays.start };
@@ -220,7 +220,13 @@ export class Kubelet {
       slot.phase = { is: 'waiting', reason: 'ImagePullBackOff', message };
       return true;
     }
-    return phase.reason === 'CreateContainerConfigError' && 'missing' in environment(this.#hands.view, pod, container);
+    if (phase.reason !== 'CreateContainerConfigError') return false;
+    const { reason, message = '', until } = phase;
+    const missing = 'missing' in environment(this.#hands.view, pod, container);
+    if (!missing && until !== undefined) return false;
+    // A kubelet looks again in its own time, not when the key comes.
+    slot.phase = { is: 'waiting', reason, message, ...(!missing && { until: this.#hands.clock.now() + BACKOFF }) };
+    return true;
   }
 
   /** False when it waits for somebody else. */
@@ -304,5 +310,7 @@ export class Kubelet {
     }
   }
 }
+
+const wake = (phase: Phase): number => ('until' in phase ? phase.until : undefined) ?? Number.POSITIVE_INFINITY;
 
 const backoff = (crashes: number) => (crashes <= 1 ? 0 : Math.min(BACKOFF * 2 ** (crashes - 2), MAX_BACKOFF));
