@@ -6,6 +6,11 @@ import type { KeystoneRows, KeystoneService, Net } from './state.ts';
 
 type Interface = keyof CatalogEntry['endpoints'];
 
+/** Most APIs ignore a query they do not know; those refuse it. What they take, by path. */
+const STRICT: Readonly<Record<string, readonly string[]>> = {
+  '/resource_providers': ['name', 'uuid', 'member_of', 'resources', 'in_tree', 'required'],
+};
+
 export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
   const { hostname, port, host } = new URL(at.url);
   /** What stands in Keystone's database, once it has proved that it can read it. */
@@ -157,6 +162,9 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
           url.host,
           `GET ${url.pathname.replace(/\/$/, '')}${path.split('?')[0]}: status 500`,
         );
+      const [plain = '', query] = path.split('?');
+      const unknown = [...new URLSearchParams(query).keys()].find(key => !(STRICT[plain]?.includes(key) ?? true));
+      if (unknown) throw rejected('The service', url.host, `GET ${plain}: status 400 (${unknown} is not known)`);
       return path === '/os-services' ? { services: novaServices(net, used) } : { path };
     },
   };

@@ -140,12 +140,38 @@ const cells = row.each('CellsReady', {
   undo: (cx, name) => leaveCell(cx, name),
 });
 
+/** Reasons of a cell with which nothing is wrong: it takes its time. */
+const ON_ITS_WAY: ReadonlySet<string | undefined> = new Set([undefined, 'NotReady', 'JobRunning', 'Blocked']);
+
+/**
+ * Who remembers cells stops slowly, up to three minutes for what it has begun: started before the last cell is mapped,
+ * it would be restarted at once. So the first start waits for cells that are on their way, and for no other.
+ */
+function coming(cx: NovaCx, mapped: ReadonlyMap<string, unknown>): readonly string[] {
+  const told = new Map(cx.status.cells?.map(line => [line.name, line]));
+  return cellsOf(cx.spec)
+    .map(cell => cell.name)
+    .filter(name => !mapped.has(name) && ON_ITS_WAY.has(told.get(name)?.reason))
+    .filter(name => !told.get(name)?.message?.includes('User: '));
+}
+
 /** What the parts start with and restart for. A cell that is being mapped again keeps its line: it is still mapped. */
 const mappings = row('CellMappingsReady', {
   needs: { cells },
   run: async (cx, { cells }) => {
     const name = names(cx).mappings;
-    const before = (await cx.secretIfAny(name)) ?? {};
+    const known = await cx.secretIfAny(name);
+    const late = known === undefined ? coming(cx, cells) : [];
+    if (late.length > 0)
+      throw wait({
+        reason: 'CellsNotMapped',
+        what: `${late.join(', ')} will be mapped in a moment; who is started now would be restarted then`,
+        who: 'Operator',
+        next: 'map the cells',
+        // What went wrong with a cell stands in the status of this object, which it does not watch.
+        after: 2_000,
+      });
+    const before = known ?? {};
     const lines: Record<string, string> = {};
     for (const cell of cellsOf(cx.spec)) {
       const hash = cells.get(cell.name)?.hash ?? before[cell.name];
