@@ -79,9 +79,14 @@ const dns: Thing[] = [
                 { name: 'dns', containerPort: 53, protocol: 'UDP' },
                 { name: 'dns-tcp', containerPort: 53, protocol: 'TCP' },
               ],
-              readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
+              readinessProbe: {
+                httpGet: { path: '/ready', port: 8181 },
+                periodSeconds: 2,
+                timeoutSeconds: 5,
+                failureThreshold: 5,
+              },
               livenessProbe: { httpGet: { path: '/health', port: 8080 }, initialDelaySeconds: 10, timeoutSeconds: 5 },
-              resources: { requests: { cpu: '20m', memory: '40Mi' }, limits: { memory: '170Mi' } },
+              resources: { requests: { cpu: '100m', memory: '40Mi' }, limits: { memory: '170Mi' } },
               securityContext: {
                 allowPrivilegeEscalation: false,
                 readOnlyRootFilesystem: true,

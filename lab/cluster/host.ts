@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
 import { startedAt } from '../lockfile.ts';
 import { runPaths } from '../paths.ts';
@@ -158,17 +159,22 @@ export function enter(host: string): string[] {
   return ['nsenter', '-t', String(pid), '--mount', '--uts', '--ipc', '--net', '--pid', '--'];
 }
 
+/** A cluster whose pods want all of the machine must still renew its leases and answer its probes. */
+const BEFORE_PODS = -5;
+
 /** Runs a daemon on a host, once. Its log is named after it. */
 export async function startDaemon(
   host: string,
   name: string,
   command: readonly string[],
-  env?: NodeJS.ProcessEnv,
+  nice = BEFORE_PODS,
 ): Promise<void> {
   if (alive(name)) return;
   const [program, ...args] = [...enter(host), ...command];
-  const outer = daemon(program!, args, join(runPaths.log, `${name}.log`), env);
-  write(name, await childOf(outer, name));
+  const outer = daemon(program!, args, join(runPaths.log, `${name}.log`));
+  const pid = await childOf(outer, name);
+  setPriority(pid, nice);
+  write(name, pid);
 }
 
 /** Asks a daemon to end, and ends it after a while. */

@@ -163,13 +163,9 @@ export async function startContainerd(node: LabNode, fresh: boolean): Promise<vo
   makeCgroups(node.cgroup);
   const name = `containerd-${node.name}`;
   const was = alive(name);
-  await startDaemon(node.name, name, [
-    await tool('containerd'),
-    '--config',
-    below(node, 'containerd.toml'),
-    '--log-level',
-    'warn',
-  ]);
+  const command = [await tool('containerd'), '--config', below(node, 'containerd.toml'), '--log-level', 'warn'];
+  // Pods are its children and inherit this.
+  await startDaemon(node.name, name, command, 0);
   const up = async (): Promise<boolean> => {
     const [program, ...args] = [...enter(node.name), await tool('ctr'), '-a', socket(node), 'version'];
     return (await run(program!, args)).code === 0;

@@ -20,9 +20,13 @@ import { type Stage, until } from './stage.ts';
 const resolver = new Resolver();
 resolver.setServers([DNS_IP]);
 export async function addressOf(host: string): Promise<string> {
-  const [address] = host.endsWith('.svc.cluster.local') ? await resolver.resolve4(host) : [host];
-  if (address === undefined) throw new Error(`${host} has no address`);
-  return address;
+  if (!host.endsWith('.svc.cluster.local')) return host;
+  for (let left = 15; ; left--) {
+    const [address] = await resolver.resolve4(host).catch(error => (left > 0 ? [] : Promise.reject(error)));
+    if (address !== undefined) return address;
+    // As resolvers do: a DNS server that is restarted is asked again.
+    await pause(1000);
+  }
 }
 
 const onLab = createClient(
