@@ -40,7 +40,7 @@ const everywhere = (field: string): string[] => [
  * kind that gets them answers for their fields.
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
-  OpenStackControlPlane: [{ fields: [...wholeCloud, 'storageBackend', 'publicDomain', 'ingress'], waitsFor: WHOLE }],
+  OpenStackControlPlane: [{ fields: [...wholeCloud, 'publicDomain', 'ingress'], waitsFor: WHOLE }],
   MariaDB: [
     { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
     { fields: wholeCloud, waitsFor: WHOLE },
@@ -57,7 +57,7 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
     { fields: config, waitsFor: CLOUD },
     { fields: [...wholeCloud, 'expose', 'ingress', 'housekeeping'], waitsFor: WHOLE },
   ],
-  Glance: [{ fields: [...apiPlanned, 'housekeeping', 'cephStorage', 'stores', 'defaultStore'], waitsFor: WHOLE }],
+  Glance: [{ fields: [...apiPlanned, 'housekeeping'], waitsFor: WHOLE }],
   Placement: [{ fields: apiPlanned, waitsFor: WHOLE }],
   OVNNetwork: [
     {
@@ -90,7 +90,7 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   NovaConductor: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaMetadata: [{ fields: [...novaPart, 'expose'], waitsFor: WHOLE }],
   NovaNoVNCProxy: [{ fields: [...novaPart, 'expose', 'ingress', 'publicURL', 'cellName'], waitsFor: WHOLE }],
-  NovaCompute: [{ fields: [...novaPart, 'ephemeralStorage', 'cephStorage'], waitsFor: WHOLE }],
+  NovaCompute: [{ fields: novaPart, waitsFor: WHOLE }],
   Heat: [
     {
       fields: [
@@ -104,7 +104,19 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
     },
   ],
   Horizon: [{ fields: [...wholeCloud, ...config, 'ingress'], waitsFor: WHOLE }],
-  ...all(WHOLE, ['CephStorage', 'Cinder']),
+  CephStorage: [{ fields: ['rook', 'actions'], waitsFor: WHOLE }],
+  Cinder: [
+    {
+      fields: [
+        ...apiPlanned,
+        ...['backends[]', 'schedulerServiceTemplate', 'backup'].flatMap(part =>
+          config.map(field => `${part}.${field}`),
+        ),
+        'housekeeping',
+      ],
+      waitsFor: WHOLE,
+    },
+  ],
   ...all(HOSTS, ['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE']),
   ...all(HOSTS, ['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet']),
   ...all(HOSTS, ['OpenStackDataPlaneService', 'OpenStackDataPlaneDeployment']),

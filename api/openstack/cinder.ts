@@ -18,7 +18,7 @@ const backend = () =>
     cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
     pool: text('ceph: pool; absent means the pool for volumes.').max(63).optional(),
     volumeGroup: text('lvm: name of the volume group; absent means cinder-volumes.').max(63).optional(),
-    storageSize: size('lvm: size of a volume to build the group on, instead of hostPath.').optional(),
+    storageSize: size('lvm: size of a volume to build the group on, or with hostPath of the file.').optional(),
     storageClass: objectName('lvm: StorageClass of that volume (block mode).').optional(),
     hostPath: text('lvm: directory on the node that holds the backing file.').max(1024).optional(),
     shares: list(text('host:/export').max(1024), 'nfs: exports to keep volumes on.', 16).optional(),

@@ -91,6 +91,8 @@ export interface Identity {
    * project of the login as in the catalog; resolves when the answer is 2xx.
    */
   get(serviceUrl: string, path: string): Promise<unknown>;
+  /** The same with a body, for what only a service's own API can make. */
+  post(serviceUrl: string, path: string, body: unknown): Promise<unknown>;
 }
 
 /** Whether the call changed anything: at rest every `ensure` answers false. */

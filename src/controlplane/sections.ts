@@ -25,7 +25,7 @@ export const SECTIONS: Readonly<Record<SectionName, SectionPlan>> = {
   neutron: { phase: 'CoreServices', after: ['keystone', 'mariadb', 'rabbitmq', 'ovn'] },
   nova: {
     phase: 'ComputeAndStorage',
-    after: ['keystone', 'mariadb', 'rabbitmq', 'memcached', 'placement', 'glance', 'neutron'],
+    after: ['keystone', 'mariadb', 'rabbitmq', 'memcached', 'placement', 'glance', 'neutron', 'ceph'],
   },
   cinder: { phase: 'ComputeAndStorage', after: ['keystone', 'mariadb', 'rabbitmq', 'glance', 'ceph'] },
   heat: { phase: 'OptionalServices', after: ['keystone', 'mariadb', 'rabbitmq'] },
@@ -44,6 +44,17 @@ export function enabled(spec: DeepReadonly<CloudSpec>, section: SectionName): bo
 /** Settings of the whole cloud that each child has as a field of its own. The child's section wins. */
 const CLOUD_WIDE = ['release', 'region', 'deletionPolicy', 'podProfile', 'images', 'storageClass'] as const;
 
+/** What spec.storageBackend means for those who keep data; a section that says otherwise wins. */
+const STORED: Readonly<Record<CloudSpec['storageBackend'], Partial<Record<SectionName, object>>>> = {
+  ceph: {
+    glance: { storageType: 'ceph' },
+    cinder: { backends: [{ name: 'ceph', type: 'ceph' }] },
+    nova: { ephemeralStorage: 'ceph' },
+  },
+  lvm: { cinder: { backends: [{ name: 'lvm', type: 'lvm' }] } },
+  pvc: {},
+};
+
 /** A child's spec: what the user wrote in its section, and what the cloud decides for all of its parts (rule 4). */
 export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): Record<string, unknown> {
   const { enabled: _enabled, ...own } = spec[section] as Record<string, unknown>;
@@ -52,5 +63,5 @@ export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): 
     field,
     spec[field],
   ]);
-  return { ...Object.fromEntries(wide), ...own };
+  return { ...Object.fromEntries(wide), ...STORED[spec.storageBackend]?.[section], ...own };
 }

@@ -1,5 +1,6 @@
 import { open } from './backends/sql.ts';
 import { type DatabaseUrl, type KeystoneRows, type Net, parseDatabaseUrl, type Served } from './backends/state.ts';
+import { cinderReports } from './cinder.ts';
 import { novaDeleteCell, novaEnsureCell, novaReports, novaSync } from './nova.ts';
 import type { PodObject } from './pretend/objects.ts';
 import { commandOf, type Exit, type Outcome, type Programs, type Run } from './pretend/program.ts';
@@ -25,6 +26,10 @@ const ROWS: readonly Row[] = [
   [/\b(\w+)-(db-)?manage\s+.*(\b|_)(sync|upgrade)\b/, (run, net) => syncSchema(run, net, serviceOf(commandOf(run)))],
   [/\/nova\/db-sync\.sh\b/, novaSync],
   [/\bnova-(conductor|scheduler)\b/, novaReports],
+  [
+    /\bcinder-(scheduler|volume|backup)\b|\/cinder\/lvm-start\.sh\b/,
+    (run, net) => cinderReports(run, databaseOf(run, net)),
+  ],
   [/\/nova\/ensure-cell\.sh\b/, novaEnsureCell],
   [/\/nova\/delete-cell\.sh\b/, novaDeleteCell],
   [/\buwsgi\b/, startUwsgi],

@@ -235,6 +235,16 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
     return changed;
   }
 
+  async function service(method: 'GET' | 'POST', serviceUrl: string, path: string, body?: unknown): Promise<unknown> {
+    const plain = `${serviceUrl.replace(/\/$/, '')}${path}`;
+    if (plain.includes(PROJECT) && held(self) === undefined) await ownToken();
+    const url = plain.replaceAll(PROJECT, tokens.get(keyOf(self))?.project ?? '');
+    const answer = await send(method, url, body);
+    if (answer.status < 300) return answer.body;
+    const { host, pathname } = new URL(url);
+    throw rejected('The service', host, `${method} ${pathname}: status ${answer.status}${said(answer.body)}`);
+  }
+
   return {
     async check() {
       if (!(await opens(self))) throw refused('Keystone', host, at.user);
@@ -328,16 +338,7 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
       return changed;
     },
 
-    async get(serviceUrl, path) {
-      const plain = `${serviceUrl.replace(/\/$/, '')}${path}`;
-      if (plain.includes(PROJECT) && held(self) === undefined) await ownToken();
-      const url = plain.replaceAll(PROJECT, tokens.get(keyOf(self))?.project ?? '');
-      const answer = await send('GET', url);
-      if (answer.status >= 300) {
-        const { host, pathname } = new URL(url);
-        throw rejected('The service', host, `GET ${pathname}: status ${answer.status}${said(answer.body)}`);
-      }
-      return answer.body;
-    },
+    get: (serviceUrl, path) => service('GET', serviceUrl, path),
+    post: (serviceUrl, path, body) => service('POST', serviceUrl, path, body),
   };
 }

@@ -10,6 +10,7 @@ import { hashOf } from '../runtime/plan/canonical.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { stall } from '../runtime/plan/unmet.ts';
+import { partOf } from './names.ts';
 
 /** A file of a config Secret and where it belongs in the container. */
 export interface ConfigFile {
@@ -55,7 +56,7 @@ export async function userFiles<O extends Managed>(
   oslo = true,
 ): Promise<ConfigFile[]> {
   const spec: UserConfig = oslo ? (cx.spec as UserConfig) : {};
-  const sub = template === undefined ? undefined : (cx.spec as Record<string, UserConfig | undefined>)[template];
+  const sub = template === undefined ? undefined : partOf<UserConfig>(cx.spec, template);
   const texts: UserText[] = [];
   const own = (object: { kind: string; name: string }, text: string | undefined, field: string): void => {
     if (!text) return;
@@ -164,8 +165,12 @@ function checkSyntax(text: string, field: string): void {
  * Writes `<object>-config-data` for people and tools, and beside it an immutable copy named by its content for pods.
  * A copy lives while anything that could start a pod names it (rule 19).
  */
-export async function configSecret<O extends Managed>(cx: Cx<O>, files: readonly ConfigFile[]): Promise<Config> {
-  const [config] = await configSecrets(cx, [files]);
+export async function configSecret<O extends Managed>(
+  cx: Cx<O>,
+  files: readonly ConfigFile[],
+  of: string = cx.name,
+): Promise<Config> {
+  const [config] = await configSecrets(cx, [files], of);
   return config!;
 }
 
@@ -176,9 +181,11 @@ export async function configSecret<O extends Managed>(cx: Cx<O>, files: readonly
 export async function configSecrets<O extends Managed>(
   cx: Cx<O>,
   sets: readonly (readonly ConfigFile[])[],
+  /** What it is named after, where an object has several. */
+  of: string = cx.name,
 ): Promise<readonly Config[]> {
-  const stable = `${cx.name}-config-data`;
-  const labels = { [COPY_LABEL]: cx.name };
+  const stable = `${of}-config-data`;
+  const labels = { [COPY_LABEL]: of };
   const configs = sets.map(files => {
     const data = dataOf(files);
     const hash = hashOf(data).slice(0, 10);

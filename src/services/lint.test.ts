@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyKind } from '../../api/kind.ts';
+import { Cinder } from '../../api/openstack/cinder.ts';
 import { Glance } from '../../api/openstack/glance.ts';
 import { Heat } from '../../api/openstack/heat.ts';
 import { Neutron } from '../../api/openstack/neutron.ts';
@@ -7,6 +8,7 @@ import { type Conf, conf } from '../oslo/conf.ts';
 import { lint } from '../oslo/lint.ts';
 import { releases } from '../oslo/options.ts';
 import { write } from '../oslo/write.ts';
+import { backupFiles, cinderConf } from './cinder/config.ts';
 import { glanceConf } from './glance/config.ts';
 import { heatConf } from './heat/config.ts';
 import { ml2File, neutronConf } from './neutron/config.ts';
@@ -36,6 +38,15 @@ const ovn = {
   physicalNetworks: ['physnet1'],
   metadata: true,
 };
+const ceph = { name: 'ceph', pool: 'p', user: 'u', key: 'k', conf: '', fsid: '4b5c8c0a-ff60-454b-a1b4-9747aa737d19' };
+const stores = {
+  stores: [
+    { name: 'fast', type: 'ceph' },
+    { name: 'files', type: 'pvc' },
+    { name: 'far', type: 'swift' },
+  ],
+};
+const opened = stores.stores.map(store => ({ ...store, ...(store.type === 'ceph' && { ceph }) }));
 const withLinks = (own: Conf, section: string): string =>
   write(
     conf(
@@ -59,7 +70,31 @@ const files = (release: string): Record<string, [string, string]> => {
     ],
     glance: [
       'glance',
-      withLinks(glanceConf(input(Glance, { release, importMethods: ['glance-direct', 'web-download'] })), 'database'),
+      withLinks(
+        glanceConf(
+          input(
+            Glance,
+            { release, importMethods: ['glance-direct', 'web-download'] },
+            { input: [{ name: 'file', type: 'pvc' }] },
+          ),
+        ),
+        'database',
+      ),
+    ],
+    'glance with every store': [
+      'glance',
+      withLinks(glanceConf(input(Glance, { release, ...stores }, { input: opened })), 'database'),
+    ],
+    cinder: [
+      'cinder',
+      withLinks(
+        cinderConf(input(Cinder, { release, backends: [{ name: 'a', type: 'ceph' }] }, { input: {} })),
+        'database',
+      ),
+    ],
+    'cinder-backup': [
+      'cinder',
+      backupFiles(input(Cinder, { release, backup: { enabled: true } }, { input: { backups: ceph } }))[0]!.text,
     ],
     heat: [
       'heat',

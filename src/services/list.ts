@@ -4,6 +4,8 @@ import { controlplane } from '../controlplane/index.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Plan, plan, rowsOf } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
+import { ceph } from './ceph/index.ts';
+import { cinder } from './cinder/index.ts';
 import { glance } from './glance/index.ts';
 import { heat } from './heat/index.ts';
 import { horizon } from './horizon/index.ts';
@@ -23,6 +25,8 @@ const written: readonly Plan<never>[] = [
   rabbitmq,
   memcached,
   keystone,
+  ceph,
+  cinder,
   glance,
   heat,
   horizon,

@@ -25,6 +25,13 @@ export const podLabels = (kind: string, name: string, component: string): Record
 export const workloadName = (object: string, component: string): string =>
   object === component || object.endsWith(`-${component}`) ? object : `${object}-${component}`;
 
+/** A part of a spec by its path; a list is entered by the name of an entry: `backends.ceph`. */
+export const partOf = <T>(spec: unknown, path: string): T | undefined =>
+  path.split('.').reduce<unknown>((at, key) => {
+    if (Array.isArray(at)) return at.find((entry: { readonly name?: string }) => entry.name === key);
+    return (at as Readonly<Record<string, unknown>> | undefined)?.[key];
+  }, spec) as T | undefined;
+
 export const CONFIG_HASH_ANNOTATION = 'openstack.k8s.io/config-hash';
 
 /** MySQL names: at most 64 characters, and quoting is easier to get right without dashes. */

@@ -39,7 +39,9 @@ export interface Process {
   readonly direct?: boolean;
 }
 
-export type ProcessVolume = Volume & Pick<VolumeMount, 'mountPath' | 'readOnly' | 'mountPropagation' | 'subPath'>;
+/** `device`: `mountPath` is the path of the device that a volume in block mode becomes. */
+export type ProcessVolume = Volume &
+  Pick<VolumeMount, 'mountPath' | 'readOnly' | 'mountPropagation' | 'subPath'> & { readonly device?: boolean };
 
 const KOLLA_FILES = '/var/lib/kolla/config_files';
 
@@ -151,8 +153,13 @@ function containerOf(
   const extra = main ? ((block.extraMounts ?? []) as readonly ProcessVolume[]) : [];
   const volumes: Volume[] = [...profile.volumes];
   const mounts: VolumeMount[] = [...profile.mounts, ...(process.mounts ?? [])];
-  for (const { mountPath, readOnly, mountPropagation, subPath, ...volume } of [...own, ...extra]) {
+  const volumeDevices: { name: string; devicePath: string }[] = [];
+  for (const { mountPath, readOnly, mountPropagation, subPath, device, ...volume } of [...own, ...extra]) {
     volumes.push(volume);
+    if (device) {
+      volumeDevices.push({ name: volume.name, devicePath: mountPath });
+      continue;
+    }
     mounts.push({
       name: volume.name,
       mountPath,
@@ -175,6 +182,7 @@ function containerOf(
     ...(process.readiness && { readinessProbe: process.readiness }),
     ...(process.liveness && { livenessProbe: process.liveness }),
     volumeMounts: mounts,
+    ...(volumeDevices.length > 0 && { volumeDevices }),
     securityContext: process.security ?? profile.security,
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };

@@ -78,6 +78,8 @@ export interface Service<O extends Managed, S, I = void> {
   readonly config: (x: ConfigInput<S, I>) => Conf;
   /** More files than the main one. */
   readonly files?: (x: ConfigInput<S, I>) => readonly ConfigFile[];
+  /** Files that only the pods of one component read. */
+  readonly partFiles?: (x: ConfigInput<S, I>, component: string) => readonly ConfigFile[];
   /** Names for spec.defaultConfigOverwrite. */
   readonly overwrites?: readonly string[];
   /** Resources that `input` writes or reads, beyond those of all services. */
@@ -140,7 +142,7 @@ export function serve<K extends AnyKind, I = void>(
       const pods = wanted(cx).map(([component, workload], index) => {
         const process = processOf(cx, service, component, workload);
         const shared = workload.bare ? [] : [...base, ...(d.custom[component] ?? [])];
-        const files = [...shared, ...(workload.files ?? [])];
+        const files = [...shared, ...(workload.files ?? []), ...(service.partFiles?.(x, component) ?? [])];
         // Jobs read what the first pods read.
         const more =
           index > 0 ? [] : Object.entries(jobs).map(([step, argv]) => kollaStart(jobOf(process, step, argv), files));
@@ -150,12 +152,13 @@ export function serve<K extends AnyKind, I = void>(
         cx,
         pods.map(pod => pod.files),
       );
-      return pods.map(({ component, workload, process }, index) => ({
+      const made = pods.map(({ component, workload, process }, index) => ({
         component,
         workload,
         process,
         config: configs[index]!,
       }));
+      return { pods: made, base, input: x };
     },
   });
 
@@ -171,7 +174,7 @@ export function serve<K extends AnyKind, I = void>(
     const pod = podSpec(blockOf(cx, first.workload), job, first.config, labels(cx, step));
     await cx.job({ step, image: job.image, argv, inputs, labels: labels(cx, step), pod });
   };
-  type Pods = typeof config extends Row<O, infer T> ? T : never;
+  type Pods = typeof config extends Row<O, infer T extends { pods: unknown }> ? T['pods'] : never;
 
   const schema = row('DatabaseSyncReady', {
     needs: { config, databases: from.databases },
@@ -181,7 +184,7 @@ export function serve<K extends AnyKind, I = void>(
       const shared = Object.keys(service.databases ?? {}).filter(name => !syncs.some(([own]) => own === name));
       const open = syncs.map(([name, argv]) => {
         const inputs = [name, ...shared].flatMap(each => placeOf(databases?.[each]));
-        return runJob(cx, stepOf(name), argv, config, inputs);
+        return runJob(cx, stepOf(name), argv, config.pods, inputs);
       });
       await cx.all(open);
     },
@@ -191,7 +194,9 @@ export function serve<K extends AnyKind, I = void>(
     when: () => Object.keys(service.jobs ?? {}).length > 0,
     run: async (cx, { config, databases }) => {
       const places = Object.values(databases ?? {}).map(({ host, port, database }) => [host, port, database]);
-      await cx.all(Object.entries(service.jobs ?? {}).map(([step, argv]) => runJob(cx, step, argv, config, places)));
+      await cx.all(
+        Object.entries(service.jobs ?? {}).map(([step, argv]) => runJob(cx, step, argv, config.pods, places)),
+      );
     },
   });
   const expose = row('ExposeReady', {
@@ -219,12 +224,12 @@ export function serve<K extends AnyKind, I = void>(
   const pods = row('WorkloadsReady', {
     needs: { config, schema },
     run: async (cx, { config }) => {
-      const started = config.some(({ component, workload }) =>
+      const started = config.pods.some(({ component, workload }) =>
         cx.get(workload.as ?? Deployment, workloadName(cx.name, component)),
       );
       // Edges gate the first start only: an edit never waits for a neighbour (rule 9).
       if (!started) await service.after?.(cx);
-      const counts = await cx.all(config.map(w => runWorkload(cx, w.component, w.workload, w.process, w.config)));
+      const counts = await cx.all(config.pods.map(w => runWorkload(cx, w.component, w.workload, w.process, w.config)));
       const sum = (of: 'wanted' | 'ready') => counts.reduce((total, count) => total + count[of], 0);
       cx.report({ replicas: sum('wanted'), readyReplicas: sum('ready') } as never);
     },
@@ -271,13 +276,19 @@ function linkSections(
   return { ...sections, ...(x.bus && busSections(busUrl(x.bus))) };
 }
 
+type AlsoRows<K extends AnyKind, I> = (
+  rows: ReturnType<typeof serve<K, I>>,
+) => Readonly<Record<string, Row<ObjectOf<K> & Managed, unknown>>>;
+
 /** A service that registers itself with MariaDB, RabbitMQ and Keystone. */
 export function openstackService<K extends AnyKind, I = void>(
   kind: K,
   service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
+  /** Rows that only this service has, from those that all have. */
+  also?: AlsoRows<K, I>,
 ): Plan<ObjectOf<K> & Managed> {
   const needs = { name: service.name, databases: Object.keys(service.databases ?? {}), bus: service.bus ?? false };
-  return planOf(kind, service, register(needs));
+  return planOf(kind, service, register(needs), also);
 }
 
 /** A service that is handed its links in Secrets. */
@@ -293,14 +304,20 @@ function planOf<K extends AnyKind, I>(
   kind: K,
   service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
   from: Source<ObjectOf<K> & Managed>,
+  also: AlsoRows<K, I> = () => ({}),
 ): Plan<ObjectOf<K> & Managed> {
   const used = Object.values(service.pods).map(workload => workload.as ?? Deployment);
   const kinds = [Deployment, StatefulSet, DaemonSet].filter(resource => used.includes(resource));
-  return plan(kind, serve(kind, service, from), {
-    manages: [Secret, ServiceResource, Job, ...kinds, ...(service.manages ?? [])],
-    reads: [Pod, ReplicaSet, ...(service.reads ?? [])],
-    external: true,
-  });
+  const rows = serve(kind, service, from);
+  return plan(
+    kind,
+    { ...rows, ...also(rows) },
+    {
+      manages: [Secret, ServiceResource, Job, ...kinds, ...(service.manages ?? [])],
+      reads: [Pod, ReplicaSet, ...(service.reads ?? [])],
+      external: true,
+    },
+  );
 }
 
 /** Every object of these kinds in the namespace must be Ready; one that is not there is somebody else's business. */

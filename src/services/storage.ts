@@ -11,12 +11,14 @@ interface Stored {
 }
 
 /** Waits for a storage class that was named and is not there, instead of leaving a pod pending without a word. */
-export function storageClass<O extends Managed>(cx: Cx<O>): void {
-  const { storageClass: name } = cx.spec as Partial<Stored>;
+export const storageClass = <O extends Managed>(cx: Cx<O>): void =>
+  existingClass(cx, (cx.spec as Partial<Stored>).storageClass, 'spec.storageClass');
+
+export function existingClass<O extends Managed>(cx: Cx<O>, name: string | undefined, field: string): void {
   if (name !== undefined && cx.get(StorageClass, name) === undefined)
     throw wait({
       reason: 'StorageClassNotFound',
-      what: `StorageClass ${name}, named in spec.storageClass, does not exist`,
+      what: `StorageClass ${name}, named in ${field}, does not exist`,
       who: 'User',
       next: 'create it, or create this object again with another one',
     });

@@ -7,7 +7,7 @@ import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { imageOf } from './images.ts';
-import { type Place, podLabels, workloadName } from './names.ts';
+import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate } from './pod.ts';
 import { claimTemplate } from './storage.ts';
 import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
@@ -22,8 +22,8 @@ export interface Workload<S> {
   readonly argv: readonly string[];
   /** Kolla's name of its image, where it is not the service's. */
   readonly image?: string;
-  /** Field of the spec whose settings win over the object's for these pods. */
-  readonly template?: keyof S & string;
+  /** Field of the spec whose settings win over the object's for these pods, or an entry of a list in it. */
+  readonly template?: (keyof S & string) | `${keyof S & string}.${string}`;
   /** Number of pods where it does not follow spec.replicas. */
   readonly replicas?: number;
   readonly when?: (spec: DeepReadonly<S>) => boolean;
@@ -35,7 +35,7 @@ export interface Workload<S> {
   readonly readiness?: Probe;
   readonly liveness?: Probe;
   readonly env?: (place: Place) => readonly EnvVar[];
-  readonly volumes?: (place: Place) => readonly ProcessVolume[];
+  readonly volumes?: (place: Place, spec: DeepReadonly<S>) => readonly ProcessVolume[];
   readonly scratch?: readonly string[];
   /** Where each pod mounts a volume of its own, which outlives it. */
   readonly data?: string;
@@ -102,7 +102,7 @@ interface Owner {
 
 const specOf = <O extends Managed>(cx: Cx<O>): PodsSpec => cx.spec as unknown as PodsSpec;
 const templateOf = <O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): Template =>
-  (workload.template && (cx.spec as Record<string, Template | undefined>)[workload.template]) || {};
+  (workload.template && partOf<Template>(cx.spec, workload.template)) || {};
 
 const BLOCK = [
   'resources',
@@ -148,7 +148,7 @@ export function processOf<O extends Managed, S>(
     ...(workload.readiness && { readiness: workload.readiness }),
     ...(workload.liveness && { liveness: workload.liveness }),
     ...(workload.env && { env: workload.env(cx) }),
-    ...(workload.volumes && { volumes: workload.volumes(cx) }),
+    ...(workload.volumes && { volumes: workload.volumes(cx, cx.spec as DeepReadonly<S>) }),
     ...(workload.scratch && { scratch: workload.scratch }),
     ...(workload.data && { mounts: [{ name: 'data', mountPath: workload.data }] }),
     ...(workload.security && { security: workload.security }),

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AnyKind } from '../../api/kind.ts';
+import { CephStorage } from '../../api/openstack/cephstorage.ts';
+import { Cinder } from '../../api/openstack/cinder.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Glance } from '../../api/openstack/glance.ts';
 import { Heat } from '../../api/openstack/heat.ts';
@@ -10,9 +12,9 @@ import { Placement } from '../../api/openstack/placement.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
 import { Cloud, NS } from './cloud.ts';
 import { Lens } from './lens.ts';
-import { cloudWith, host, objectOf, passwordIn, secret, sqlOf } from './services.ts';
+import { cephSecret, cloudWith, FSID, host, objectOf, passwordIn, secret, sqlOf } from './services.ts';
 
-const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron, Heat, Horizon];
+const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron, Heat, Horizon, CephStorage, Cinder];
 
 const template = {
   replicas: 1,
@@ -24,6 +26,7 @@ const template = {
   image: 'example.org/one:1',
   extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
 };
+const { replicas: _replicas, ...scheduling } = template;
 const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceConfigSecrets: ['more'] };
 const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
 const stateless = { ...template, images: { other: 'example.org/two:1' }, podProfile: 'restricted' };
@@ -75,6 +78,43 @@ async function stories(look: Lens['look']): Promise<void> {
       dnsDomain: 'example.',
       workersServiceTemplate: { ...template, ...own },
     }),
+    cephSecret(),
+    secret('rings', { 'ceph.conf': `[global]\nfsid = ${FSID}\n` }),
+    objectOf(CephStorage, 'ceph', {
+      external: { secret: 'ceph-admin', adminUser: 'admin' },
+      pools: (['images', 'volumes', 'backups'] as const).map(purpose => ({
+        name: purpose,
+        purpose,
+        replicas: 2,
+        deviceClass: 'ssd',
+      })),
+      images: full.images,
+      deletionPolicy: 'Delete',
+    }),
+    objectOf(CephStorage, 'given', { external: { keyringsSecret: 'rings' } }),
+    secret('swift', { auth_url: 'http://s', user: 'u', key: 'k' }),
+    objectOf(Glance, 'many', {
+      stores: [
+        { name: 'c', type: 'ceph', cephStorage: 'ceph', pool: 'images' },
+        { name: 'd', type: 'ceph' },
+        { name: 's', type: 'swift', secretName: 'swift' },
+      ],
+      defaultStore: 's',
+    }),
+    objectOf(Cinder, 'c', {
+      ...api,
+      messageBusSecret: 'mq',
+      defaultVolumeType: 'a',
+      backends: [
+        { name: 'a', type: 'ceph', cephStorage: 'ceph', pool: 'volumes', ...scheduling, ...own },
+        { name: 'b', type: 'lvm', volumeGroup: 'vg', storageSize: '1Gi', storageClass: 'standard' },
+        { name: 'd', type: 'lvm', hostPath: '/srv', storageSize: '1Gi' },
+        { name: 'e', type: 'nfs', shares: ['nas:/v'] },
+      ],
+      schedulerServiceTemplate: { ...template, ...own },
+      backup: { enabled: true, driver: 'ceph', cephStorage: 'ceph', ...template, ...own },
+    }),
+    objectOf(Cinder, 'plain-cinder', { backends: [{ name: 'a', type: 'ceph' }] }),
     secret('keeper', { user: 'keeper', password: 'Keeper0Password' }),
     secret('keys', { auth_encryption_key: 'k'.repeat(32), 'secret-key': 's'.repeat(32) }),
     objectOf(Heat, 'h', {
@@ -105,6 +145,10 @@ async function stories(look: Lens['look']): Promise<void> {
     [Neutron, 'plain-neutron'],
     [Glance, 'plain-glance'],
     [Placement, 'plain-placement'],
+    [Cinder, 'c'],
+    [Cinder, 'plain-cinder'],
+    [Glance, 'many'],
+    [CephStorage, 'given'],
     [Heat, 'h'],
     [Heat, 'plain-heat'],
     [Horizon, 'z'],
@@ -120,6 +164,8 @@ async function stories(look: Lens['look']): Promise<void> {
     [Placement, 'plain-placement'],
     [Heat, 'h'],
     [Horizon, 'z'],
+    [Cinder, 'c'],
+    [CephStorage, 'ceph'],
   ] as const)
     cloud.hands.remove(kind, NS, name);
   await cloud.settle();

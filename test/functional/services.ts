@@ -88,3 +88,12 @@ const readyIn = (store: Store): string[] =>
     .filter(object => object.apiVersion.startsWith('openstack.k8s.io/'))
     .filter(object => conditionsOf(object).some(c => c.type === 'Ready' && c.status === 'True'))
     .map(object => object.kind);
+
+export const FSID = '4b5c8c0a-ff60-454b-a1b4-9747aa737d19';
+
+/** What opens an external Ceph to its administrator. */
+export const cephSecret = () =>
+  secret('ceph-admin', {
+    'ceph.conf': `[global]\nfsid = ${FSID}\nmon_host = [v2:10.1.0.1:3300]\n`,
+    'ceph.client.admin.keyring': '[client.admin]\n\tkey = AQadmin==\n',
+  });

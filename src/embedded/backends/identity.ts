@@ -1,5 +1,6 @@
 import { refused, rejected, unreachable } from '../../cloud/faults.ts';
 import type { CatalogEntry, Identity, IdentityAddress } from '../../cloud/ports.ts';
+import { postVolumeType, volumeTypes } from '../cinder.ts';
 import { novaServices } from '../nova.ts';
 import { open } from './sql.ts';
 import type { KeystoneRows, KeystoneService, Net } from './state.ts';
@@ -73,6 +74,25 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
         }) || changed;
     }
     return changed;
+  }
+
+  /** The database of a service that answers there. */
+  function service(method: string, serviceUrl: string, path: string) {
+    login();
+    const url = new URL(serviceUrl);
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    if (!net.answers(url.hostname, port)) throw unreachable('The service', url.host, 'connection refused');
+    const { database: used } = net.find('other', url.hostname, port) ?? {};
+    const database = used && open(net, used);
+    // The check is chosen to read a table: without the database or its schema there is none.
+    if (typeof database === 'string' || database?.schemas.length === 0) {
+      const where = `${url.pathname.replace(/\/$/, '')}${path.split('?')[0]}`;
+      throw rejected('The service', url.host, `${method} ${where}: status 500`);
+    }
+    const [plain = '', query] = path.split('?');
+    const unknown = [...new URLSearchParams(query).keys()].find(key => !(STRICT[plain]?.includes(key) ?? true));
+    if (unknown) throw rejected('The service', url.host, `${method} ${plain}: status 400 (${unknown} is not known)`);
+    return { database, used };
   }
 
   return {
@@ -149,23 +169,17 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
       });
     },
     async get(serviceUrl, path) {
-      login();
-      const url = new URL(serviceUrl);
-      const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-      if (!net.answers(url.hostname, port)) throw unreachable('The service', url.host, 'connection refused');
-      const { database: used } = net.find('other', url.hostname, port) ?? {};
-      const database = used && open(net, used);
-      // The check is chosen to read a table: without the database or its schema there is none.
-      if (typeof database === 'string' || database?.schemas.length === 0)
-        throw rejected(
-          'The service',
-          url.host,
-          `GET ${url.pathname.replace(/\/$/, '')}${path.split('?')[0]}: status 500`,
-        );
-      const [plain = '', query] = path.split('?');
-      const unknown = [...new URLSearchParams(query).keys()].find(key => !(STRICT[plain]?.includes(key) ?? true));
-      if (unknown) throw rejected('The service', url.host, `GET ${plain}: status 400 (${unknown} is not known)`);
-      return path === '/os-services' ? { services: novaServices(net, used) } : { path };
+      const { database, used } = service('GET', serviceUrl, path);
+      if (path === '/os-services' && database?.schemas.includes('cinder'))
+        return { services: Object.values(database.services ?? {}) };
+      if (path === '/os-services') return { services: novaServices(net, used) };
+      if (path.startsWith('/types') && database) return { volume_types: volumeTypes(database) };
+      return { path };
+    },
+    async post(serviceUrl, path, body) {
+      const { database } = service('POST', serviceUrl, path);
+      if (database) change(true, () => postVolumeType(database, path, body));
+      return {};
     },
   };
 }

@@ -14,7 +14,9 @@ export interface Database {
   keystone?: KeystoneRows;
   /** Cell mappings in the database of Nova's API, by name. */
   cells?: Record<string, { url: string; hosts: string[] }>;
-  /** Processes of Nova that report here, by program and host. */
+  /** Extra specs of Cinder's volume types, by name. */
+  volumeTypes?: Record<string, Record<string, string>>;
+  /** Processes of Nova or Cinder that report here, by program and host. */
   services?: Record<string, { binary: string; host: string; state: string }>;
 }
 

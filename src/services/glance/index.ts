@@ -1,11 +1,12 @@
 import { Glance } from '../../../api/openstack/glance.ts';
 import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/resource.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
+import { cephFiles } from '../ceph/link.ts';
 import { serviceHost, workloadName } from '../names.ts';
 import { openstackService } from '../service.ts';
 import { removeClaim, sharedClaim } from '../storage.ts';
 import { uwsgi } from '../workload.ts';
-import { DATA, glanceConf } from './config.ts';
+import { glanceConf } from './config.ts';
+import { DATA, onVolume, openStores, swiftFiles } from './stores.ts';
 
 const PORT = 9292;
 const claimOf = (object: { readonly name: string }): string => `${object.name}-images`;
@@ -21,15 +22,9 @@ export const glance = openstackService(Glance, {
   manages: [PersistentVolumeClaim],
   reads: [StorageClass],
   input: async cx => {
-    const { storageType, stores } = cx.spec;
-    if (stores !== undefined || storageType !== 'pvc')
-      throw stall({
-        reason: 'NotSupported',
-        what: stores ? 'spec.stores is set' : `spec.storageType is ${storageType}`,
-        who: 'User',
-        next: 'use storageType pvc: this version keeps images on a volume only',
-      });
-    await sharedClaim(cx, claimOf(cx));
+    const stores = await openStores(cx);
+    if (onVolume(cx.spec)) await sharedClaim(cx, claimOf(cx));
+    return stores;
   },
   leave: async cx => {
     if (cx.spec.deletionPolicy === 'Delete') await removeClaim(cx, workloadName(cx.name, 'api'), claimOf(cx));
@@ -49,11 +44,19 @@ export const glance = openstackService(Glance, {
             value: `http://$(POD_NAME).${serviceHost(place, `${workloadName(place.name, 'api')}-members`)}:${PORT}`,
           },
         ],
-        volumes: place => [{ name: 'images', mountPath: DATA, persistentVolumeClaim: { claimName: claimOf(place) } }],
+        // Without a volume, what is staged for an import lives as long as the pod.
+        volumes: (place, spec) => [
+          {
+            name: 'images',
+            mountPath: DATA,
+            ...(onVolume(spec) ? { persistentVolumeClaim: { claimName: claimOf(place) } } : { emptyDir: {} }),
+          },
+        ],
         // Uploads are long.
         graceSeconds: 600,
       },
     ),
   },
   config: glanceConf,
+  files: x => [...cephFiles(x.input.flatMap(store => store.ceph ?? [])), ...swiftFiles(x.input, x.identity)],
 });

@@ -20,5 +20,8 @@ export const keystoneConf = (
       credential: { key_repository: CREDENTIAL_KEYS },
       oslo_middleware: { enable_proxy_headers_parsing: true },
     },
-    at('topology', { database: databaseSection(databaseUrl(links.database)), cache: cacheSection(links.cache, spec.release) }),
+    at('topology', {
+      database: databaseSection(databaseUrl(links.database)),
+      cache: cacheSection(links.cache, spec.release),
+    }),
   );

@@ -1,9 +1,11 @@
 import type { SpecOf } from '../../../api/kind.ts';
 import { NovaCompute } from '../../../api/nova/compute.ts';
+import { CephStorage } from '../../../api/openstack/cephstorage.ts';
 import { Placement } from '../../../api/openstack/placement.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { DaemonSet } from '../../kube/resource.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
+import { type CephLink, cephFiles, cephLink } from '../ceph/link.ts';
 import { linkedService, neighbours } from '../service.ts';
 import { daemon, type Workload } from '../workload.ts';
 import { computeConf, STATE } from './config.ts';
@@ -12,6 +14,7 @@ import {
   computeFiles,
   computeVolumes,
   libvirtFiles,
+  libvirtSecret,
   libvirtVolumes,
   nodeEnv,
   onNode,
@@ -82,7 +85,7 @@ export const novaCompute = linkedService(
         graceSeconds: GRACE_SECONDS,
       }),
     },
-    input: async cx => {
+    input: async (cx): Promise<CephLink | undefined> => {
       if (cx.spec.cellName === CELL0)
         throw stall({
           reason: 'CellWithoutHosts',
@@ -98,6 +101,11 @@ export const novaCompute = linkedService(
           who: 'User',
           next: 'set it to 1, and make another set for more',
         });
+      const { computeDriver, ephemeralStorage, cephStorage = 'ceph' } = cx.spec;
+      if (computeDriver !== 'libvirt') return undefined;
+      if (ephemeralStorage === 'ceph') return cephLink(cx, cephStorage, 'spec.cephStorage', 'cinder', 'vms');
+      // Volumes of Ceph can be attached wherever there is one.
+      return cx.get(CephStorage, cephStorage) && cephLink(cx, cephStorage, 'spec.cephStorage', 'cinder', 'volumes');
     },
     after: neighbours(Placement),
     config: x =>
@@ -107,7 +115,12 @@ export const novaCompute = linkedService(
         virtType: x.spec.virtType,
         consoleURL: x.spec.consoleURL,
         host: x.name,
+        ...(x.input && { ceph: x.input, disks: x.spec.ephemeralStorage === 'ceph' }),
       }),
+    partFiles: ({ input: link }, component) => {
+      if (link && component === 'compute') return cephFiles([link]);
+      return link && component === 'libvirt' ? libvirtSecret(link) : [];
+    },
   },
   links,
 );

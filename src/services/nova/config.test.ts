@@ -27,6 +27,7 @@ const identity = {
 };
 const bus = { host: 'rabbitmq', port: 5672, vhost: 'nova', user: 'nova', password: 'a/b' };
 const database = { host: 'mariadb', port: 3306, database: 'nova_api', user: 'nova', password: 'a@b' };
+const ceph = { name: 'ceph', pool: 'vms', user: 'u', key: 'k', conf: '', fsid: '4b5c8c0a-ff60-454b-a1b4-9747aa737d19' };
 const inputs = (release: Release) => ({ spec: { release }, identity, cache: ['memcached-0:11211'] });
 const x = inputs('2026.1');
 
@@ -50,6 +51,7 @@ const files = (
   novncproxy: { conf: linked(consoleConf(x)) },
   libvirt: { conf: computeConf({ ...x, driver: 'libvirt', virtType: 'qemu', consoleURL: 'http://console:6080' }) },
   'libvirt without console': { conf: computeConf({ ...x, driver: 'libvirt' }) },
+  'libvirt with Ceph': { conf: computeConf({ ...x, driver: 'libvirt', ceph, disks: true }) },
   ironic: { conf: computeConf({ ...x, driver: 'ironic', host: 'nova-cell1-bm' }) },
   fake: { conf: computeConf({ ...x, driver: 'fake' }) },
   'host outside the cluster': { conf: hostConf({ ...x, bus, consoleURL: 'http://console:6080' }) },

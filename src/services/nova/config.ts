@@ -1,6 +1,7 @@
 import type { Release } from '../../../api/blocks/common.ts';
 import { at, type Conf, conf, type Part } from '../../oslo/conf.ts';
 import { type Section, type Sections, template } from '../../oslo/model.ts';
+import { type CephLink, confPath } from '../ceph/link.ts';
 import type { BusLink, IdentityLink } from '../links.ts';
 import { busUrl } from '../links.ts';
 import { authToken, busSections, cacheSection, logging } from '../sections.ts';
@@ -92,6 +93,10 @@ export interface ComputeInput extends Linked {
   readonly consoleURL?: string | undefined;
   /** Ironic: the service keeps its name whichever pod runs it. */
   readonly host?: string;
+  /** libvirt: what opens volumes in Ceph. */
+  readonly ceph?: CephLink;
+  /** libvirt: the disks of guests live there too. */
+  readonly disks?: boolean;
 }
 
 const consoles = (url: string | undefined): Section =>
@@ -104,6 +109,14 @@ const consoles = (url: string | undefined): Section =>
         novncproxy_base_url: `${url}/vnc_lite.html`,
       };
 
+const inCeph = (link: CephLink): Section => ({
+  images_type: 'rbd',
+  images_rbd_pool: link.pool,
+  images_rbd_ceph_conf: confPath(link),
+  hw_disk_discard: 'unmap',
+  disk_cachemodes: ['network=writeback'],
+});
+
 const drivers: Readonly<Record<ComputeInput['driver'], (x: ComputeInput) => Sections>> = {
   libvirt: x => ({
     DEFAULT: { compute_driver: 'libvirt.LibvirtDriver', instances_path: `${STATE}/instances` },
@@ -112,6 +125,8 @@ const drivers: Readonly<Record<ComputeInput['driver'], (x: ComputeInput) => Sect
       // An emulated CPU has no host model.
       cpu_mode: x.virtType === 'qemu' ? 'none' : undefined,
       connection_uri: `qemu+unix:///system?socket=${LIBVIRT_SOCKET}`,
+      ...(x.ceph && { rbd_user: x.ceph.user, rbd_secret_uuid: x.ceph.fsid }),
+      ...(x.ceph && x.disks && inCeph(x.ceph)),
     },
     os_vif_ovs: { ovsdb_connection: `unix:${OVS_SOCKET}` },
     vnc: consoles(x.consoleURL),

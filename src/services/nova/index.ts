@@ -14,11 +14,11 @@ import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { cache, dropIdentity, identity, identityAdmin } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
+import { expectedOf, silent } from '../reported.ts';
 import { cellBus, cellDatabase, cellObject, leaveCell, mapCell } from './cells.ts';
 import { API_PORT, metadataAgentConf } from './config.ts';
 import { dropBus, dropDatabase, givenBus, givenDatabase, packBus, packDatabase, userOf } from './pack.ts';
 import { encoded, METADATA_KEY, sharedSecret } from './secrets.ts';
-import { expectedOf, silent } from './services.ts';
 import {
   apiSpec,
   CELL0,

@@ -1,3 +1,4 @@
+import type { CephLink } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
 import type { ProcessVolume } from '../pod.ts';
 import { STATE } from './config.ts';
@@ -68,6 +69,17 @@ export const libvirtFiles: readonly ConfigFile[] = [
     '# Nova asks libvirt for the name of the node, and a pod on the host network has the name of the machine.',
     'exec unshare --uts bash -c \'hostname "$NODE_NAME"; exec libvirtd -p /run/libvirt/libvirtd.pid\'',
   ]),
+];
+
+/** The key under which guests open their disks in Ceph; libvirt reads it at its start. */
+export const libvirtSecret = ({ fsid, user, key }: CephLink): readonly ConfigFile[] => [
+  file('ceph-secret.xml', `/etc/libvirt/secrets/${fsid}.xml`, [
+    "<secret ephemeral='no' private='no'>",
+    `  <uuid>${fsid}</uuid>`,
+    `  <usage type='ceph'><name>client.${user} secret</name></usage>`,
+    '</secret>',
+  ]),
+  { key: 'ceph-secret.base64', path: `/etc/libvirt/secrets/${fsid}.base64`, text: key },
 ];
 
 export const virtlogdFiles: readonly ConfigFile[] = [

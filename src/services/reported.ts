@@ -1,12 +1,12 @@
-/** Whether the processes that nobody can call report to their database: the list of Nova's own API knows. */
+/** Whether processes that nobody can call report to their database: the list of Nova's or Cinder's own API knows. */
 
 export interface Expected {
-  readonly binary: 'nova-scheduler' | 'nova-conductor';
+  readonly binary: string;
   readonly host: string;
 }
 
 /** Pods of a StatefulSet are known by their names, which are their host names. */
-export const expectedOf = (binary: Expected['binary'], set: string, replicas: number): readonly Expected[] =>
+export const expectedOf = (binary: string, set: string, replicas: number): readonly Expected[] =>
   Array.from({ length: replicas }, (_, ordinal) => ({ binary, host: `${set}-${ordinal}` }));
 
 interface Reported {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectedOf, silent } from './services.ts';
+import { expectedOf, silent } from './reported.ts';
 
 const two = expectedOf('nova-conductor', 'nova-cell1-conductor', 2);
 const row = (host: string, state = 'up', binary = 'nova-conductor') => ({ binary, host, state });

@@ -1,0 +1,162 @@
+import type { ObjectOf } from '../../../api/kind.ts';
+import { CephStorage } from '../../../api/openstack/cephstorage.ts';
+import { Job, Pod, ReplicaSet, Secret } from '../../kube/resource.ts';
+import { shortHash } from '../../runtime/plan/canonical.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { stall } from '../../runtime/plan/unmet.ts';
+import { configSecret } from '../config.ts';
+import { imageOf } from '../images.ts';
+import { podLabels } from '../names.ts';
+import { type Process, podSpec } from '../pod.ts';
+import { CLIENTS, type Client, capsOf, cephKey, fsidIn, keyIn, keyring } from './keys.ts';
+import { CLIENT_KEYS, clientSecret, poolsOf } from './link.ts';
+import { dropScript, SCRIPTS, setupFiles, setupScript } from './scripts.ts';
+
+type Context = Cx<ObjectOf<typeof CephStorage>>;
+const row = rowsOf<ObjectOf<typeof CephStorage>>();
+
+/** Names in a cluster that other clouds may use as well. */
+const userOf = (cx: Context, client: Client): string => `${cx.namespace}-${cx.name}-${client}`;
+
+interface Login {
+  readonly conf: string;
+  readonly fsid: string;
+  /** Who may make pools and users; absent when ready-made keys must do. */
+  readonly admin?: { readonly user: string; readonly keyring: string };
+}
+
+async function login(cx: Context): Promise<Login> {
+  const { external } = cx.spec;
+  if (external === undefined)
+    throw stall({
+      reason: cx.spec.rook ? 'NotSupported' : 'FieldMissing',
+      what: cx.spec.rook ? 'spec.rook is set' : 'neither spec.external nor spec.rook is set',
+      who: 'User',
+      next: 'name the Secret of an existing cluster in spec.external.secret; this version asks nothing of Rook',
+    });
+  const { secret, keyringsSecret, adminUser } = external;
+  const named = secret ?? keyringsSecret;
+  if (named === undefined)
+    throw stall({
+      reason: 'FieldMissing',
+      what: 'spec.external has neither secret nor keyringsSecret',
+      who: 'User',
+      next: 'name a Secret with ceph.conf and a keyring',
+    });
+  const field = secret ? 'spec.external.secret' : 'spec.external.keyringsSecret';
+  const { 'ceph.conf': conf } = await cx.secret(named, ['ceph.conf'], field);
+  const fsid = fsidIn(conf);
+  if (fsid === undefined)
+    throw stall({
+      reason: 'SecretInvalid',
+      what: `Secret ${named}, key ceph.conf has no fsid`,
+      who: 'User',
+      next: 'add fsid = <what `ceph fsid` says> to its [global] section',
+    });
+  if (secret === undefined || keyringsSecret !== undefined) return { conf, fsid };
+  const key = `ceph.client.${adminUser}.keyring` as const;
+  const data = await cx.secret(secret, [key], field);
+  return { conf, fsid, admin: { user: adminUser, keyring: data[key] ?? '' } };
+}
+
+/** Ready-made keys, by the service whose name their file carries. */
+async function givenKeys(cx: Context, secret: string): Promise<Map<Client, string>> {
+  const data: Readonly<Record<string, string>> = await cx.secret(secret, [], 'spec.external.keyringsSecret');
+  const keys = new Map<Client, string>();
+  for (const client of CLIENTS) {
+    const text = data[`ceph.client.${client}.keyring`];
+    const key = text && keyIn(text, client);
+    if (text && !key)
+      throw stall({
+        reason: 'SecretInvalid',
+        what: `Secret ${secret}, key ceph.client.${client}.keyring has no key of client.${client}`,
+        who: 'User',
+        next: `put the output of \`ceph auth get client.${client}\` there`,
+      });
+    if (key) keys.set(client, key);
+  }
+  return keys;
+}
+
+const input = row('InputReady', {
+  run: async cx => {
+    const found = await login(cx);
+    cx.report({ fsid: found.fsid });
+    return found;
+  },
+});
+
+const keySecret = (cx: Context, client: Client): string => `${clientSecret(cx.name, client)}-key`;
+
+/** One Secret per service. Keys of our own outlive this object, with the data that they open (rule 18). */
+const keys = row('KeysReady', {
+  needs: { input },
+  run: async (cx, { input: { conf, fsid, admin } }) => {
+    const given = admin ? undefined : await givenKeys(cx, cx.spec.external?.keyringsSecret ?? '');
+    const made = new Map<Client, { user: string; key: string }>();
+    for (const client of CLIENTS) {
+      const make = () => ({ user: userOf(cx, client), key: cephKey(cx.random, cx.serverTime()) });
+      const own = given ? undefined : await cx.generate(keySecret(cx, client), make, { retain: true });
+      const key = own?.key ?? given?.get(client);
+      if (key === undefined) continue;
+      const user = own?.user ?? client;
+      made.set(client, { user, key });
+      const values: Record<(typeof CLIENT_KEYS)[number], string> = { user, key, conf, fsid };
+      const data = Object.fromEntries(CLIENT_KEYS.map(name => [name, Buffer.from(values[name]).toString('base64')]));
+      await cx.apply(Secret, { metadata: { name: clientSecret(cx.name, client) }, type: 'Opaque', data });
+    }
+    return made;
+  },
+  undo: async cx => {
+    if (cx.spec.deletionPolicy !== 'Delete') return;
+    for (const client of CLIENTS) await cx.remove(Secret, keySecret(cx, client));
+  },
+});
+
+/** Makes pools and users with the administrator's key; with ready-made keys, looks whether they open the pools. */
+async function runCeph(cx: Context, step: string, found: Login, script: string, rings: string, inputs: unknown[]) {
+  const labels = podLabels('CephStorage', cx.name, step);
+  const files = setupFiles(found.conf, found.admin, rings, script);
+  const process: Process = {
+    name: step,
+    // Its image has the tools of Ceph beside the libraries.
+    image: imageOf(
+      'cinder-volume',
+      { release: cx.spec.release, ...(cx.spec.images && { images: cx.spec.images }) },
+      cx.env,
+    ),
+    argv: ['sh', `${SCRIPTS}/ceph.sh`],
+    user: 42407,
+    userName: 'cinder',
+    direct: true,
+  };
+  const config = await configSecret(cx, files, `${cx.name}-${step}`);
+  const pod = podSpec({ podProfile: 'restricted' }, process, config, labels);
+  await cx.job({ step, image: process.image, argv: process.argv, inputs: [found.fsid, ...inputs], labels, pod });
+}
+
+const pools = row('PoolsReady', {
+  needs: { input, keys },
+  run: async (cx, { input: found, keys }) => {
+    const all = poolsOf(cx.object);
+    const rings = [...keys]
+      .map(([client, { user, key }]) => keyring(user, key, found.admin ? capsOf(client, all) : {}))
+      .join('\n');
+    const clients = [...keys].map(([client, { user }]) => ({ client, user }));
+    const { script, inputs } = setupScript(found.admin !== undefined, all, clients);
+    await runCeph(cx, 'pools', found, script, rings, [...inputs, shortHash(rings, found.conf)]);
+  },
+  undo: async cx => {
+    if (cx.spec.deletionPolicy !== 'Delete' || !cx.spec.external?.secret || cx.spec.external.keyringsSecret) return;
+    const found = await login(cx);
+    const users = CLIENTS.map(client => userOf(cx, client));
+    await runCeph(cx, 'drop', found, dropScript(poolsOf(cx.object), users), '', [cx.object.metadata.uid]);
+  },
+});
+
+export const ceph = plan(
+  CephStorage,
+  { input, keys, pools },
+  { manages: [Secret, Job], reads: [Pod, ReplicaSet], external: true },
+);

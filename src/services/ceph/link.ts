@@ -1,0 +1,77 @@
+import type { ObjectOf } from '../../../api/kind.ts';
+import { CephStorage } from '../../../api/openstack/cephstorage.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import type { Managed } from '../../runtime/plan/managed.ts';
+import { stall, wait } from '../../runtime/plan/unmet.ts';
+import type { ConfigFile } from '../config.ts';
+import { type Client, keyring, type Pool, PURPOSES, type Purpose } from './keys.ts';
+
+type Ceph = DeepReadonly<ObjectOf<typeof CephStorage>>;
+
+/** A way into one pool, ready to be written into config files. */
+export interface CephLink {
+  /** The CephStorage object; names the files. */
+  readonly name: string;
+  readonly pool: string;
+  readonly user: string;
+  readonly key: string;
+  readonly conf: string;
+  /** Also the UUID of the secret that libvirt keeps the key under. */
+  readonly fsid: string;
+}
+
+export const poolsOf = (ceph: Ceph): readonly Pool[] =>
+  ceph.spec.pools ?? PURPOSES.map(purpose => ({ name: purpose, purpose }));
+
+/** Where the key of a service lies, for the service to read. */
+export const clientSecret = (ceph: string, client: Client): string => `${ceph}-${client}`;
+
+/** Keys of that Secret. */
+export const CLIENT_KEYS = ['user', 'key', 'conf', 'fsid'] as const;
+
+/** What a CephStorage that `field` names has for this service. An existing key is used also while Ceph is being changed. */
+export async function cephLink<O extends Managed>(
+  cx: Cx<O>,
+  name: string,
+  field: string,
+  client: Client,
+  purpose: Purpose,
+  pool?: string,
+): Promise<CephLink> {
+  const ceph = cx.get(CephStorage, name) ?? cx.ready(CephStorage, name, field);
+  const found = pool ?? poolsOf(ceph).find(each => each.purpose === purpose)?.name;
+  if (found === undefined)
+    throw stall({
+      reason: 'FieldMissing',
+      what: `CephStorage ${name}, named in ${field}, has no pool for ${purpose}`,
+      who: 'User',
+      next: `add one with purpose ${purpose} to its spec.pools`,
+    });
+  const secret = clientSecret(name, client);
+  if ((await cx.secretIfAny(secret)) === undefined) {
+    cx.ready(CephStorage, name, field);
+    throw wait({
+      reason: 'SecretNotFound',
+      what: `CephStorage ${name} has no key for ${client}`,
+      who: 'User',
+      next: `add ceph.client.${client}.keyring to the Secret of its spec.external.keyringsSecret`,
+    });
+  }
+  return { name, pool: found, ...(await cx.secret(secret, CLIENT_KEYS, field)) };
+}
+
+export const confPath = (link: Pick<CephLink, 'name'>): string => `/etc/ceph/${link.name}.conf`;
+
+/** The files of these links, each once. The conf says where the key is, so that nobody has to pass it on. */
+export function cephFiles(links: readonly CephLink[]): readonly ConfigFile[] {
+  const files = new Map<string, ConfigFile>();
+  for (const link of links) {
+    const ring = `${link.name}.client.${link.user}.keyring`;
+    const own = `\n[client.${link.user}]\nkeyring = /etc/ceph/${ring}\n`;
+    const conf = `${link.name}.conf`;
+    files.set(conf, { key: conf, path: confPath(link), text: `${link.conf.trimEnd()}\n${own}` });
+    files.set(ring, { key: ring, path: `/etc/ceph/${ring}`, text: keyring(link.user, link.key) });
+  }
+  return [...files.values()];
+}

@@ -1,0 +1,174 @@
+import type { EnvVar } from 'kubernetes-types/core/v1.d.ts';
+import type { ObjectOf } from '../../../api/kind.ts';
+import type { Cinder } from '../../../api/openstack/cinder.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
+import { PersistentVolumeClaim } from '../../kube/resource.ts';
+import type { Section } from '../../oslo/model.ts';
+import { write } from '../../oslo/write.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { stall } from '../../runtime/plan/unmet.ts';
+import { cephFiles, cephLink, confPath } from '../ceph/link.ts';
+import type { ConfigFile } from '../config.ts';
+import { hostFolder } from '../node.ts';
+import type { ProcessVolume } from '../pod.ts';
+import { existingClass } from '../storage.ts';
+import { daemon, type Workload } from '../workload.ts';
+import { type CinderSpec, confFile, STATE } from './config.ts';
+
+type Context = Cx<ObjectOf<typeof Cinder>>;
+export type Backend = DeepReadonly<NonNullable<CinderSpec['backends']>[number]>;
+
+/** A backend, ready to run. */
+export interface Ready {
+  readonly workload: Workload<CinderSpec>;
+  readonly files: readonly ConfigFile[];
+}
+
+export const componentOf = (backend: string): string => `volume-${backend}`;
+
+/** The name by which the database knows who owns a volume: it must outlive every pod (openstack-facts 11). */
+export const serviceHostOf = (cinder: string, backend: string): string => `${cinder}@${backend}`;
+
+const base = (backend: Backend, more: Partial<Workload<CinderSpec>> = {}): Workload<CinderSpec> =>
+  daemon<CinderSpec>('cinder-volume', {
+    image: 'cinder-volume',
+    template: `backends.${backend.name}`,
+    // A second one of the same name would work on the same volumes.
+    replicas: 1,
+    scratch: [STATE],
+    // It finishes what it copies.
+    graceSeconds: 600,
+    ...more,
+  });
+
+const section = (cx: Context, { name }: Backend, own: Section): ConfigFile =>
+  confFile(
+    '01-cinder-volume.conf',
+    write({
+      DEFAULT: { enabled_backends: [name] },
+      [name]: { volume_backend_name: name, backend_host: cx.name, ...own },
+    }),
+  );
+
+async function ceph(cx: Context, backend: Backend): Promise<Ready> {
+  const field = `spec.backends[name=${backend.name}].cephStorage`;
+  const link = await cephLink(cx, backend.cephStorage ?? 'ceph', field, 'cinder', 'volumes', backend.pool);
+  const own = {
+    volume_driver: 'cinder.volume.drivers.rbd.RBDDriver',
+    rbd_ceph_conf: confPath(link),
+    rbd_user: link.user,
+    rbd_pool: link.pool,
+    rbd_secret_uuid: link.fsid,
+    rados_connect_timeout: 5,
+    report_discard_supported: true,
+  };
+  return { workload: base(backend), files: [section(cx, backend, own), ...cephFiles([link])] };
+}
+
+/** Makes devices and mounts of the node, so it is root there. */
+const ON_NODE: Partial<Workload<CinderSpec>> = {
+  security: { runAsUser: 0, runAsGroup: 0, privileged: true },
+  pod: { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' },
+};
+
+async function nfs(cx: Context, backend: Backend): Promise<Ready> {
+  const { name, shares = [] } = backend;
+  if (shares.length === 0)
+    throw stall({
+      reason: 'FieldMissing',
+      what: `spec.backends[name=${name}] is of type nfs and has no shares`,
+      who: 'User',
+      next: 'list them as host:/export',
+    });
+  const list = { key: 'nfs_shares', path: '/etc/cinder/nfs/shares', text: `${shares.join('\n')}\n` };
+  const own = {
+    volume_driver: 'cinder.volume.drivers.nfs.NfsDriver',
+    nfs_shares_config: list.path,
+    nfs_snapshot_support: true,
+    nas_secure_file_operations: 'false',
+    nas_secure_file_permissions: 'false',
+  };
+  return { workload: base(backend, ON_NODE), files: [section(cx, backend, own), list] };
+}
+
+const DEVICE = '/dev/openstack-volumes';
+const START = '/var/lib/openstack/cinder/lvm-start.sh';
+
+/** Makes the group once, on the claim's device or on a file of the node; a group that is there is taken as it is. */
+const lvmStart = (group: string, backing: string | undefined, size: string | undefined): string => `set -eu
+group='${group}'
+if ! vgs "$group" >/dev/null 2>&1; then
+${
+  backing
+    ? `  [ -e '${backing}' ] || truncate -s '${size}' '${backing}'
+  device=$(losetup -j '${backing}' | cut -d: -f1)
+  [ -n "$device" ] || device=$(losetup -f --show '${backing}')`
+    : `  device=${DEVICE}
+  [ -b "$device" ] || { echo "volume group $group does not exist on this node"; exit 1; }`
+}
+  vgs "$group" >/dev/null 2>&1 || { pvcreate -y "$device"; vgcreate "$group" "$device"; }
+fi
+exec cinder-volume
+`;
+
+/** Sizes of Kubernetes are powers of 1024 with an i, those of truncate without. */
+const truncated = (size: string): string => size.replace(/i$/, '');
+
+async function lvm(cx: Context, backend: Backend): Promise<Ready> {
+  const { name, volumeGroup = 'cinder-volumes', storageSize, storageClass, hostPath } = backend;
+  if (hostPath && !storageSize)
+    throw stall({
+      reason: 'FieldMissing',
+      what: `spec.backends[name=${name}] has a hostPath and no storageSize`,
+      who: 'User',
+      next: 'say how large the file below it may grow',
+    });
+  const volumes: ProcessVolume[] = [
+    { name: 'dev', mountPath: '/dev', hostPath: { path: '/dev', type: 'Directory' } },
+    hostFolder('run-lvm', '/run/lvm'),
+    hostFolder('target', '/etc/target'),
+    {
+      name: 'kernel-config',
+      mountPath: '/sys/kernel/config',
+      hostPath: { path: '/sys/kernel/config', type: 'Directory' },
+    },
+  ];
+  if (hostPath) volumes.push(hostFolder('backing', hostPath));
+  else if (storageSize) {
+    const claim = `${cx.name}-${componentOf(name)}`;
+    existingClass(cx, storageClass, `spec.backends[name=${name}].storageClass`);
+    await cx.apply(
+      PersistentVolumeClaim,
+      {
+        metadata: { name: claim },
+        spec: {
+          accessModes: ['ReadWriteOnce'],
+          ...(storageClass && { storageClassName: storageClass }),
+          resources: { requests: { storage: storageSize } },
+          volumeMode: 'Block',
+        },
+      },
+      { retain: true },
+    );
+    volumes.push({ name: 'group', mountPath: DEVICE, device: true, persistentVolumeClaim: { claimName: claim } });
+  }
+  const own = {
+    volume_driver: 'cinder.volume.drivers.lvm.LVMVolumeDriver',
+    volume_group: volumeGroup,
+    target_helper: 'lioadm',
+    target_protocol: 'iscsi',
+  };
+  const address: EnvVar = { name: 'OS_DEFAULT__MY_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } };
+  const backing = hostPath && `${hostPath}/${volumeGroup}.img`;
+  const text = lvmStart(volumeGroup, backing, storageSize && truncated(storageSize));
+  return {
+    workload: base(backend, { ...ON_NODE, argv: ['bash', START], env: () => [address], volumes: () => volumes }),
+    files: [section(cx, backend, own), { key: 'lvm-start.sh', path: START, text }],
+  };
+}
+
+export const BACKENDS: Readonly<Record<Backend['type'], (cx: Context, backend: Backend) => Promise<Ready>>> = {
+  ceph,
+  lvm,
+  nfs,
+};

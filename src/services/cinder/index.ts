@@ -1,0 +1,133 @@
+import type { ObjectOf } from '../../../api/kind.ts';
+import { Cinder } from '../../../api/openstack/cinder.ts';
+import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/resource.ts';
+import { rowsOf } from '../../runtime/plan/row.ts';
+import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { cephLink } from '../ceph/link.ts';
+import { configSecret, userFiles } from '../config.ts';
+import { endpointsOf } from '../expose.ts';
+import { workloadName } from '../names.ts';
+import { kollaStart } from '../pod.ts';
+import { expectedOf, silent } from '../reported.ts';
+import { openstackService } from '../service.ts';
+import { daemon, processOf, runWorkload, uwsgi } from '../workload.ts';
+import { BACKENDS, componentOf, serviceHostOf } from './backends.ts';
+import { backupFiles, type CinderInput, cinderConf, STATE } from './config.ts';
+import { ensureTypes } from './types.ts';
+
+type Object = ObjectOf<typeof Cinder>;
+const row = rowsOf<Object>();
+
+const PORT = 8776;
+const OWNER = { name: 'cinder', user: 42407, image: 'cinder-api' };
+const url = (cx: Parameters<typeof endpointsOf>[0]): string => `${endpointsOf(cx, 'api', PORT).internal}/v3`;
+
+export const cinder = openstackService(
+  Cinder,
+  {
+    ...OWNER,
+    // Project ids in URLs are optional since Xena.
+    catalog: { type: 'block-storage', path: '/v3', check: '/volumes?limit=1' },
+    // By this name Nova and older clients look for it.
+    alsoCatalog: [{ type: 'volumev3', name: 'cinderv3', path: '/v3', component: 'api' }],
+    databases: { cinder: { section: 'database', sync: ['cinder-manage', 'db', 'sync'] } },
+    bus: true,
+    overwrites: ['policy.yaml', 'api-paste.ini', 'resource_filters.json'],
+    manages: [PersistentVolumeClaim],
+    reads: [StorageClass],
+    input: async (cx): Promise<CinderInput> => {
+      const { backends = [], backup } = cx.spec;
+      if (backends.length === 0)
+        throw stall({
+          reason: 'FieldMissing',
+          what: 'spec.backends is not set',
+          who: 'User',
+          next: 'say where volumes live, e.g. a backend of type ceph',
+        });
+      if (!backup?.enabled || backup.driver !== 'ceph') return {};
+      const from = backup.cephStorage ?? 'ceph';
+      return { backups: await cephLink(cx, from, 'spec.backup.cephStorage', 'cinder-backup', 'backups') };
+    },
+    leave: async cx => {
+      if (cx.spec.deletionPolicy !== 'Delete') return;
+      for (const { name } of cx.spec.backends ?? []) {
+        const volume = workloadName(cx.name, componentOf(name));
+        await cx.remove(StatefulSet, volume);
+        await cx.remove(PersistentVolumeClaim, volume);
+      }
+    },
+    pods: {
+      api: uwsgi(
+        { service: 'cinder', port: PORT, module: 'cinder.wsgi.api:application', health: '/healthcheck' },
+        { scratch: [STATE] },
+      ),
+      scheduler: daemon('cinder-scheduler', {
+        image: 'cinder-scheduler',
+        template: 'schedulerServiceTemplate',
+        scratch: [STATE],
+      }),
+      backup: daemon('cinder-backup', {
+        image: 'cinder-backup',
+        template: 'backup',
+        when: spec => spec.backup?.enabled ?? false,
+        scratch: [STATE],
+        // A backup takes hours, and one that is cut off begins anew.
+        graceSeconds: 3600,
+      }),
+    },
+    config: cinderConf,
+    partFiles: (x, component) => (component === 'backup' ? backupFiles(x) : []),
+  },
+  ({ config, schema, answering, identity }) => {
+    /** Each on its own: a backend that is away takes no other with it, nor the API. */
+    const backends = row.each('BackendsReady', {
+      needs: { config, schema },
+      over: object => object.spec.backends ?? [],
+      status: 'backends',
+      run: async (cx, backend, { config }) => {
+        const component = componentOf(backend.name);
+        const { workload, files: own } = await BACKENDS[backend.type](cx, backend);
+        const process = processOf(cx, OWNER, component, workload);
+        const users = await userFiles(cx, OWNER.name, workload.template);
+        const files = [...config.base, ...users, ...own];
+        const made = await configSecret(cx, [...files, kollaStart(process, files)], workloadName(cx.name, component));
+        await runWorkload(cx, component, workload, process, made);
+      },
+    });
+    /** A driver that can't reach its storage leaves its process running, and says nothing. */
+    const reporting = row('ServicesReady', {
+      needs: { backends, answering, identity },
+      run: async (cx, { identity }) => {
+        if (identity === undefined) return;
+        const replicas = cx.spec.schedulerServiceTemplate?.replicas ?? cx.spec.replicas;
+        const volumes = (cx.spec.backends ?? []).map(({ name }) => ({
+          binary: 'cinder-volume',
+          host: serviceHostOf(cx.name, name),
+        }));
+        const expected = [...expectedOf('cinder-scheduler', workloadName(cx.name, 'scheduler'), replicas), ...volumes];
+        const [first] = silent(expected, await cx.cloud.identity(identity).get(url(cx), '/os-services'));
+        if (first)
+          throw wait({
+            reason: 'ServiceSilent',
+            what: `${first.binary} ${first.host} does not report that it is up`,
+            who: 'User',
+            next: 'read the log of its pod; its storage may not answer or refuse it',
+            // It reports every 10 s, and no watch shows it.
+            after: 10_000,
+          });
+      },
+    });
+    const types = row('VolumeTypesReady', {
+      needs: { answering, identity },
+      run: async (cx, { identity }) => {
+        if (identity)
+          await ensureTypes(
+            cx.cloud.identity(identity),
+            url(cx),
+            (cx.spec.backends ?? []).map(backend => backend.name),
+          );
+      },
+    });
+    return { backends, reporting, types };
+  },
+);
