@@ -45,4 +45,45 @@ export const COMMANDS: readonly CommandSpec[] = [
     watch: true,
     run: async cx => (await import('./why.ts')).why(cx),
   },
+  {
+    name: 'lint',
+    summary: 'checks config texts against the option tables of the release',
+    about:
+      'Unknown sections and options with a guess at what was meant, types, ranges, choices, renamed and deprecated names,\noptions that the operator sets, secrets in plain text, and traps of the format. Exit code 1 when there is an error.',
+    flags: [
+      [
+        '-f, --file <file>',
+        'objects (file or folder), the text of one service (.conf, - for standard input), or: cluster',
+      ],
+      ['--release <release>', 'check as if this release ran; else that of the object'],
+      ['--service <name>', 'whose text a .conf file is: nova, neutron, ml2_conf ...'],
+      ['--strict', 'warnings count as errors'],
+    ],
+    examples: [
+      ['-f cloud.yaml', 'before you apply it'],
+      ['-f cloud.yaml --release 2026.1', 'before you upgrade'],
+      ['-f nova.conf --service nova', 'a snippet'],
+      ['-f cluster -n openstack', 'what runs, generated files included'],
+    ],
+    reads: 'whole',
+    run: async cx => (await import('./lint.ts')).lint(cx),
+  },
+  {
+    name: 'trace',
+    args: '<object> <option...>',
+    summary: 'the journey of one option: who set it, who lost, which Secret holds it, which pods run it',
+    about:
+      'The option may have its group before it. Without a group every group is shown in which somebody sets it.\nSecret values are hidden unless --reveal. Exit code 1 when a pod runs another value than the current one.',
+    flags: [
+      ['--pod <name>', 'only this pod'],
+      ['--reveal', 'show secret values'],
+    ],
+    examples: [
+      ['keystone debug -n openstack', 'in whatever group it is'],
+      ['nova libvirt cpu_models -n openstack', 'in every process of Nova'],
+      ['neutron DEFAULT transport_url --reveal', 'with its password'],
+    ],
+    reads: 'whole',
+    run: async cx => (await import('./trace.ts')).trace(cx),
+  },
 ];

@@ -1,0 +1,68 @@
+import { basename } from 'node:path';
+import { type LintReport, lintRendered, lintSpecs } from '../insight/config.ts';
+import { lint as lintText } from '../oslo/lint.ts';
+import { releases, schemaOf } from '../oslo/options.ts';
+import type { Answer, Invocation } from './command.ts';
+import { type Paper, type Style, wrapped } from './print.ts';
+import { parseObjects, readObjects, readText, UsageError } from './yaml.ts';
+
+const STYLES: Readonly<Record<string, Style>> = { error: 'red', warning: 'yellow', info: 'gray' };
+
+export async function lint(cx: Invocation): Promise<Answer> {
+  const { file, release, service, strict } = cx.flags as unknown as {
+    file?: string;
+    release?: string;
+    service?: string;
+    strict?: boolean;
+  };
+  if (release !== undefined && !releases.includes(release))
+    throw new UsageError(`--release ${release}: there are option tables for ${releases.join(', ')}`);
+  if (file === undefined) throw new UsageError('-f is missing: a file, a folder, - or the word cluster');
+  const reports = file === 'cluster' ? await ofCluster(cx, release) : ofFile(file, release, service);
+  const all = reports.flatMap(report => report.findings);
+  const count = (severity: string): number => all.filter(finding => finding.severity === severity).length;
+  const bad = count('error') + (strict ? count('warning') : 0);
+  const text = (paper: Paper): string => {
+    const lines = reports.flatMap(report => report.findings.map(finding => lineOf(paper, report, finding)));
+    const sum = `${reports.length} ${reports.length === 1 ? 'text' : 'texts'} read: ${count('error')} errors, ${count('warning')} warnings, ${count('info')} remarks`;
+    return [...lines, sum].join('\n');
+  };
+  return { data: { reports }, text, code: bad > 0 ? 1 : 0 };
+}
+
+function lineOf(
+  paper: Paper,
+  report: LintReport,
+  { severity, code, line, column, message }: LintReport['findings'][number],
+): string {
+  const where = `${report.object} ${report.field}:${line}:${column}`;
+  return `${where}\n${wrapped(paper, `  ${severity} `, `${message} (${code})`).replace(severity, paper.paint(STYLES[severity] ?? 'gray', severity))}`;
+}
+
+async function ofCluster(cx: Invocation, release: string | undefined): Promise<readonly LintReport[]> {
+  const { view } = await cx.snapshot();
+  return [...lintSpecs(view.ours, release), ...lintRendered(view, release)];
+}
+
+/** Objects, or the text of one service: a file that starts with a section or a comment of INI. */
+function ofFile(file: string, release: string | undefined, service: string | undefined): readonly LintReport[] {
+  const isText = file === '-' || /\.(conf|ini|cnf|txt)$/.test(file);
+  if (!isText) return lintSpecs(readObjects(file), release);
+  const name = file === '-' ? 'standard input' : basename(file);
+  const text = readText(file === '-' ? 0 : file, name);
+  const isObject = /^(apiVersion|kind|---|\s*\{)/m.test(text) && !/^\s*\[/.test(text);
+  if (isObject) return lintSpecs(parseObjects(text, name), release);
+  if (service === undefined) throw new UsageError(`${name} is the text of a service: say which with --service`);
+  const chosen = release ?? '2025.2';
+  if (schemaOf(service, chosen) === undefined)
+    throw new UsageError(`--service ${service}: there is no option table for it in ${chosen}`);
+  return [
+    {
+      object: name,
+      field: service,
+      service,
+      release: chosen,
+      findings: lintText(text, { service, release: chosen, from: 'spec' }),
+    },
+  ];
+}

@@ -1,0 +1,117 @@
+import { filesOf, serviceOf } from '../insight/config.ts';
+import { type Setter, type Trace, trace as traceOf } from '../insight/trace.ts';
+import { ageOf, type Live, namespaceOf, type View } from '../insight/view.ts';
+import { schemaOf } from '../oslo/options.ts';
+import { assignments, parse } from '../oslo/parse.ts';
+import type { Answer, Invocation } from './command.ts';
+import { type Paper, table } from './print.ts';
+import { objectNamed } from './why.ts';
+import { UsageError } from './yaml.ts';
+
+export async function trace(cx: Invocation): Promise<Answer> {
+  const [service = '', ...words] = cx.args;
+  const { view, notes } = await cx.snapshot();
+  const object = objectNamed(view, service);
+  const secrets = configsBelow(view, object);
+  if (secrets.length === 0) throw new UsageError(`${object.kind} ${object.metadata.name} has no config Secret (yet)`);
+  const { pod } = cx.flags as { pod?: string };
+  const found = secrets.flatMap(secret =>
+    sectionsFor(view, secret, words).map(([group, key]) =>
+      one(view, secret, group, key, cx.flags.reveal === true, pod),
+    ),
+  );
+  if (found.length === 0)
+    throw new UsageError(
+      `nobody sets ${words.at(-1)} in ${secrets.map(s => s.metadata.name).join(', ')}: it has its default, or give the group: trace ${service} <group> ${words.at(-1)}`,
+    );
+  const text = (paper: Paper): string =>
+    [...found.map(item => picture(paper, item, view.now)), ...notes.map(note => `Note: ${note}`)].join('\n\n');
+  return {
+    data: { traces: found, notes },
+    text,
+    code: found.some(item => item.pods.some(p => p.runs === 'other')) ? 1 : 0,
+  };
+}
+
+/** Those of the object and of its parts: Nova has one per process. */
+function configsBelow(view: View, object: Live): readonly Live[] {
+  const parts = view.ours.filter(
+    other =>
+      other === object || view.ownerOf(other) === object || view.ownerOf(view.ownerOf(other) ?? other) === object,
+  );
+  return parts
+    .flatMap(part => view.get('Secret', namespaceOf(part), `${part.metadata.name}-config-data`) ?? [])
+    .filter(secret => filesOf(secret).length > 0);
+}
+
+const releaseOf = (view: View, secret: Live): string =>
+  (view.ownerOf(secret)?.spec as { release?: string } | undefined)?.release ?? '2025.2';
+
+/** With a group the one option; without, every group in which somebody sets it. */
+function sectionsFor(view: View, secret: Live, words: readonly string[]): readonly (readonly [string, string])[] {
+  if (words.length > 2) throw new UsageError('give an option, or a group and an option');
+  const key = words.at(-1) ?? '';
+  const group = words.length === 2 ? words[0]!.replace(/^\[|\]$/g, '') : undefined;
+  const set = filesOf(secret).flatMap(({ text }) => {
+    const parsed = parse(text);
+    return 'ok' in parsed
+      ? assignments(parsed.ok)
+          .filter(item => item.key === key)
+          .map(item => item.section)
+      : [];
+  });
+  if (group === undefined) return [...new Set(set)].map(section => [section, key] as const);
+  const schema = schemaOf(serviceOf(view.ownerOf(secret)?.kind ?? '') ?? '', releaseOf(view, secret));
+  return set.includes(group) || schema?.option(group, key) ? [[group, key]] : [];
+}
+
+function one(view: View, secret: Live, group: string, key: string, reveal: boolean, pod: string | undefined): Trace {
+  const copies = view
+    .ofKind('Secret')
+    .filter(
+      other => namespaceOf(other) === namespaceOf(secret) && other.metadata.name.startsWith(`${secret.metadata.name}-`),
+    );
+  const schema = schemaOf(serviceOf(view.ownerOf(secret)?.kind ?? '') ?? '', releaseOf(view, secret));
+  const pods = view.ofKind('Pod').filter(found => pod === undefined || found.metadata.name === pod);
+  return traceOf({ secret, copies, pods, ...(schema && { schema }), reveal }, group, key);
+}
+
+const setterLine = (setter: Setter): string => {
+  const place = setter.object
+    ? `${setter.object} ${setter.field}${setter.line ? ` line ${setter.line}` : ''}`
+    : `the operator (${setter.layer})`;
+  return `${place}, in ${setter.file} line ${setter.fileLine}`;
+};
+
+function picture(paper: Paper, found: Trace, now: number): string {
+  const value = found.values.length > 0 ? found.values.join(', ') : '(nobody sets it: the default of the service)';
+  const rows = found.pods.map(pod => [
+    pod.pod,
+    {
+      text: pod.runs === 'current' ? 'yes' : pod.runs === 'other' ? 'no' : 'unknown',
+      style: pod.runs === 'current' ? 'green' : 'yellow',
+    } as const,
+    pod.since ? ageOf(now - Date.parse(pod.since)) : '',
+    pod.copy,
+    pod.value?.replaceAll('\n', ', ') ?? '',
+  ]);
+  return [
+    `${paper.paint('bold', `[${found.section}] ${found.key} = ${value}`)}   Secret ${found.secret}`,
+    ...found.setters.map(setter => `  set by      ${setterLine(setter)}`),
+    ...[...found.overrides].reverse().map(setter => `  instead of  ${setter.value}, from ${setterLine(setter)}`),
+    ...found.earlier.map(
+      copy =>
+        `  earlier     ${copy.values.join(', ') || '(default)'}, in ${copy.copy}${copy.created ? ` since ${copy.created}` : ''}`,
+    ),
+    ...(rows.length > 0
+      ? [
+          table(
+            paper,
+            ['  POD', 'RUNS IT', 'SINCE', 'MOUNTS', 'VALUE'],
+            rows.map(row => [`  ${row[0]}`, ...row.slice(1)] as never),
+          ),
+        ]
+      : ['  no pod mounts it']),
+    ...(found.masked ? ['  A secret value is hidden; --reveal shows it.'] : []),
+  ].join('\n');
+}
