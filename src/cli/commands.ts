@@ -86,4 +86,44 @@ export const COMMANDS: readonly CommandSpec[] = [
     reads: 'whole',
     run: async cx => (await import('./trace.ts')).trace(cx),
   },
+  {
+    name: 'render',
+    summary: 'what the operator would make of a file, without a cluster: objects or config files',
+    about:
+      'The operator is run in this process on an embedded cluster, and what it sends is printed. Passwords are made anew\nfor each run; in config files they are masked unless --reveal. Exit code 1 when it does not end well.',
+    flags: [
+      ['-f, --file <file>', 'the objects: a file, a folder, or - for standard input'],
+      ['-n, --namespace <name>', 'where they would be', 'openstack'],
+      ['--service <name>', 'only what is made for it: nova, Keystone ...'],
+      ['--as <what>', 'objects or config', 'objects'],
+      ['--reveal', 'show passwords in config files'],
+    ],
+    examples: [
+      ['-f cloud.yaml', 'every Secret, Service, Job and workload as YAML'],
+      ['-f cloud.yaml --service nova --as config', "Nova's config files"],
+      ['-f cloud.yaml -o json', 'a List for programs'],
+    ],
+    reads: 'none',
+    run: async cx => (await import('./render.ts')).render(cx),
+  },
+  {
+    name: 'plan',
+    summary: 'what an edit would do: objects, restarts and their order, schema syncs, warnings; nothing is changed',
+    about:
+      'The operator itself is run on a copy of the objects in this process, first as they are and then with the edit.\nExit code 1 when the edit does not end well, when the cluster refuses it, or for what --fail-on names.',
+    flags: [
+      ['-f, --file <file>', 'what you would apply: a file, a folder, or - for standard input'],
+      ['--delete', 'what you would delete, instead'],
+      ['--operator', 'what this version of the operator would change without any edit'],
+      ['--fail-on <what>', 'restart or delete: exit code 1 when there is one'],
+    ],
+    examples: [
+      ['-f cloud.yaml -n openstack', 'before you apply it'],
+      ['-f cloud.yaml --fail-on restart', 'in CI'],
+      ['--operator -n openstack', 'before you upgrade the operator'],
+      ['-f cloud.yaml --from bundle/', 'without a cluster'],
+    ],
+    reads: 'whole',
+    run: async cx => (await import('./plan.ts')).plan(cx),
+  },
 ];

@@ -46,6 +46,8 @@ export interface Snapshot {
   readonly where: string;
   /** What could not be read, and what the answer therefore lacks. */
   readonly notes: readonly string[];
+  /** To ask the cluster more; undefined where there is none. */
+  readonly transport?: Transport;
   /** The end of a container's log; undefined where the source has none. */
   logs(pod: { namespace: string; name: string }, container: string, options?: LogOptions): Promise<string | undefined>;
 }
@@ -183,6 +185,7 @@ export async function readCluster(
     namespace,
     where,
     notes,
+    transport,
     async logs(pod, container, { previous = false, lines = 10 } = {}) {
       const path = pathOf(Pod, pod.namespace, pod.name, 'log');
       const query = { container, tailLines: String(lines), ...(previous && { previous: 'true' }) };

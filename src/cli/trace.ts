@@ -72,14 +72,18 @@ function one(view: View, secret: Live, group: string, key: string, reveal: boole
       other => namespaceOf(other) === namespaceOf(secret) && other.metadata.name.startsWith(`${secret.metadata.name}-`),
     );
   const schema = schemaOf(serviceOf(view.ownerOf(secret)?.kind ?? '') ?? '', releaseOf(view, secret));
-  const pods = view.ofKind('Pod').filter(found => pod === undefined || found.metadata.name === pod);
+  const pods = view.ofKind('Pod').filter(found => {
+    const { phase } = (found.status ?? {}) as { phase?: string };
+    // What has ended runs nothing any more.
+    return phase !== 'Succeeded' && phase !== 'Failed' && (pod === undefined || found.metadata.name === pod);
+  });
   return traceOf({ secret, copies, pods, ...(schema && { schema }), reveal }, group, key);
 }
 
 const setterLine = (setter: Setter): string => {
   const place = setter.object
     ? `${setter.object} ${setter.field}${setter.line ? ` line ${setter.line}` : ''}`
-    : `the operator (${setter.layer})`;
+    : 'the operator';
   return `${place}, in ${setter.file} line ${setter.fileLine}`;
 };
 

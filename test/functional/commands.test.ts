@@ -38,6 +38,7 @@ const stable = (page: string): string[] =>
   page
     .replace(/(\$ kubectl openstack .*--after.*\n)[\s\S]*?(\(exit code \d\)\n)?```/g, '$1$2```')
     .replace(/\b\d+(s|m|h|d|m\d+s|h\d+m)\b/g, '<age>')
+    .replace(/\b[0-9a-f]{10}\b/g, '<hash>')
     .replace(/-[0-9a-f]{8,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?\b/g, '-<hash>')
     .split('\n')
     .map(line => line.replace(/\s+/g, ' '));
@@ -73,7 +74,10 @@ describe('every command', () => {
       }
       // RECORD=1 writes what happens into the page, also what may differ: names of pods, ages, moments on the way.
       if (process.env.RECORD) writeFileSync(page, after);
-      else expect(stable(after)).toEqual(stable(before));
+      else
+        expect(stable(after), 'RECORD=1 vitest run test/functional/commands.test.ts writes what happens now').toEqual(
+          stable(before),
+        );
     },
     240_000,
   );

@@ -12,6 +12,8 @@ import {
 } from './transport.ts';
 
 export interface SimOptions {
+  /** Milliseconds since 1970 at which the world begins; a plan begins when its snapshot was taken. */
+  readonly epoch?: number;
   /** Events that one until(), settle() or run() may take before it throws: a livelock, most likely. */
   readonly maxEvents?: number;
   /** Virtual milliseconds that one until() or settle() may take before it throws. */
@@ -73,6 +75,7 @@ export class Sim {
   readonly #order: Random;
   readonly #maxEvents: number;
   readonly #maxTime: number;
+  readonly #epoch: number;
   readonly #incarnations = new Map<string, number>();
   #now = 0;
   #seq = 0;
@@ -86,6 +89,7 @@ export class Sim {
     this.#order = seededRandom(hash(`${seed}/order`));
     this.#maxEvents = options.maxEvents ?? 1_000_000;
     this.#maxTime = options.maxTime ?? 24 * 3_600_000;
+    this.#epoch = options.epoch ?? EPOCH;
     this.clock = this.#clock(undefined, 0);
   }
 
@@ -215,7 +219,7 @@ export class Sim {
     const prefix = owner ? `${owner.label} ` : '';
     return {
       now: () => this.#now,
-      wall: () => EPOCH + this.#now + skew,
+      wall: () => this.#epoch + this.#now + skew,
       timer: (ms, run, options: TimerOptions = {}) =>
         this.#schedule(ms, `${prefix}${options.label ?? 'timer'}`, run, { daemon: options.daemon ?? false, owner }),
     };

@@ -1,0 +1,22 @@
+import { KINDS } from '../../api/kinds.ts';
+import type { AnyObject } from '../kube/object.ts';
+import * as builtin from '../kube/resource.ts';
+import { apiVersionOf, type Resource } from '../kube/resource.ts';
+import { UsageError } from './yaml.ts';
+
+const ALL: readonly Resource[] = [
+  ...Object.values(builtin).filter((value): value is Resource => typeof value === 'object'),
+  ...KINDS,
+];
+
+const find = (object: Pick<AnyObject, 'apiVersion' | 'kind'>): Resource | undefined =>
+  ALL.find(resource => resource.kind === object.kind && apiVersionOf(resource) === object.apiVersion);
+
+/** Whether the embedded API server can hold it. */
+export const isKnown = (object: Pick<AnyObject, 'apiVersion' | 'kind'>): boolean => find(object) !== undefined;
+
+export function resourceNamed(object: Pick<AnyObject, 'apiVersion' | 'kind'>): Resource {
+  const found = find(object);
+  if (!found) throw new UsageError(`no kind ${object.kind} in ${object.apiVersion}`);
+  return found;
+}
