@@ -36,7 +36,7 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   openstack ARGUMENTS   the openstack client, with the clouds.yaml that the operator wrote
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
-  cloud [RELEASE]       the cloud of lab/cloud.yaml, until it is Ready [--file=cloud.yaml]
+  cloud [RELEASE]       the cloud of lab/cloud.yaml, until it is Ready [--file=cloud.yaml] [--strict]
   test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice or cloud
   smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
   guest                 a small guest image for Glance, booted once to prove it
@@ -164,7 +164,7 @@ async function main(command: string | undefined, args: string[]): Promise<number
     case 'cloud': {
       const release = wantedReleases(args.find(word => !word.startsWith('-')))[0] ?? releases[0];
       const file = args.find(arg => arg.startsWith('--file='))?.slice('--file='.length);
-      await deployCloud(release, file);
+      await deployCloud(release, { ...(file && { file }), rollout: args.includes('--strict') ? 'strict' : 'graph' });
       return 0;
     }
     case 'test': {

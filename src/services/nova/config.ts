@@ -58,8 +58,12 @@ const base = (x: Linked, ...more: (Sections | Part)[]): Conf =>
 export const apiConf = (x: Linked): Conf =>
   base(x, { oslo_middleware: { enable_proxy_headers_parsing: true }, api: { local_metadata_per_cell: false } });
 
+/** Since 2026.1 it sleeps this long at its end, whatever it has to do, and by default for 160 s; a choice takes two. */
+const SCHEDULER_STOP = 10;
+
 export const schedulerConf = (x: Linked, discoverSeconds: number): Conf =>
   base(x, {
+    DEFAULT: { manager_shutdown_timeout: x.spec.release >= '2026.1' ? SCHEDULER_STOP : undefined },
     scheduler: {
       // Pods are scaled, not workers.
       workers: 1,
