@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
+import { Node } from '../../src/kube/resource.ts';
 import { Cloud, NS, type Rest } from '../functional/cloud.ts';
 import type { Deed } from './search.ts';
 
 const sample = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject & { spec: object };
 const slice = (spec: object = {}) => ({ ...sample, spec: { ...sample.spec, ...spec } });
+
+const whole = parse(readFileSync('config/samples/controlplane_minimal.yaml', 'utf8')) as AnyObject;
 
 const clouds = new Map<string, Promise<Rest>>();
 
@@ -29,6 +32,18 @@ export const deploy: Deed = {
   name: 'deploy',
   before: async () => undefined,
   act: cloud => cloud.apply(slice({ deletionPolicy: 'Retain' })),
+};
+
+/** The minimal sample, on a node that may run guests and meets the outside. */
+export const deployMinimal: Deed = {
+  name: 'deploy the minimal cloud',
+  before: async () => undefined,
+  act: cloud => {
+    const [node] = cloud.hands.list(Node, '');
+    const labels = { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' };
+    cloud.hands.patch(Node, '', node!.metadata.name, { metadata: { labels } });
+    cloud.apply(whole);
+  },
 };
 
 export const edit: Deed = {

@@ -121,7 +121,7 @@ export async function judge(
 
 const VOLATILE = new Set(['Event', 'Pod', 'ReplicaSet', 'ControllerRevision', 'Lease']);
 /** Secrets that hold chance; what is made from them is compared with their values named instead of shown. */
-const GENERATED = /-(root|admin|database|message-bus|identity|fernet-keys|credential-keys)$/;
+const GENERATED = /-(root|admin|database|message-bus|identity|fernet-keys|credential-keys|metadata-secret)$/;
 
 /** All that is there, without what differs between two good runs: uids, times, versions, passwords and their hashes. */
 export function endState(cloud: Cloud): string[] {
@@ -178,9 +178,9 @@ const decoded = (secret: AnyObject): Record<string, string> =>
     ]),
   );
 
-/** Hashes stand at the end of names and in annotations; uids and times anywhere. */
+/** Hashes stand at the end of names, in annotations and at the end of lines; uids and times anywhere. */
 const masked = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
-    .replace(/(?<=[-"])[0-9a-f]{8,64}(?=")/g, 'HASH');
+    .replace(/(?<=[-" ])[0-9a-f]{8,64}(?=\\*["n])/g, 'HASH');
