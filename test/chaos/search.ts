@@ -183,4 +183,6 @@ const masked = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
+    // Services get their addresses in the order in which they come.
+    .replace(/\b10\.96\.\d+\.\d+\b/g, 'ADDRESS')
     .replace(/(?<=[-" ])[0-9a-f]{8,64}(?=\\*["n])/g, 'HASH');

@@ -153,6 +153,29 @@ describe('applied', () => {
     expect(applied(body, live, MANAGER)).toBe(true);
   });
 
+  it('an empty map is something in a custom resource, and nothing in a built-in one or in metadata', () => {
+    const thing = (cells: object): AnyObject => ({
+      apiVersion: 'example.org/v1',
+      kind: 'Thing',
+      metadata: { name: 'x', namespace: 'default', labels: { a: '1' }, annotations: {} },
+      spec: { cells },
+    });
+    const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:a': {} } }, 'f:spec': { 'f:cells': { 'f:one': {} } } };
+    const entry = {
+      manager: MANAGER,
+      operation: 'Apply',
+      apiVersion: 'example.org/v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1,
+    };
+    const { annotations: _, ...metadata } = thing({}).metadata;
+    const live = { ...thing({ one: {} }), metadata: { ...metadata, managedFields: [entry] } } as AnyObject;
+    expect(applied(thing({ one: {} }), live, MANAGER)).toBe(true);
+    expect(applied(thing({ one: {}, two: {} }), live, MANAGER)).toBe(false);
+    const body = { ...map, binaryData: {} };
+    expect(applied(body, apply(server(), ConfigMap, body), MANAGER)).toBe(true);
+  });
+
   it('79: without an apply of ours it is a difference, equal or not', () => {
     const store = server();
     const live = apply(store, ConfigMap, map, 'kubectl');
