@@ -1,4 +1,5 @@
 import { KINDS } from '../../api/kinds.ts';
+import { LOG_API } from '../insight/bundle.ts';
 import { type View, viewOf } from '../insight/view.ts';
 import { ApiError, createClient } from '../kube/client.ts';
 import type { AnyObject } from '../kube/object.ts';
@@ -55,6 +56,8 @@ export interface Snapshot {
 export interface LogOptions {
   readonly previous?: boolean;
   readonly lines?: number;
+  /** Each line begins with its time. */
+  readonly timestamps?: boolean;
 }
 
 export type Depth = 'look' | 'whole';
@@ -101,7 +104,15 @@ function fromFolder(flags: SourceFlags, path: string): Snapshot {
     namespace: flags.namespace,
     where: path,
     notes: [],
-    logs: noLogs,
+    logs: async (pod, container) => {
+      const kept = objects.find(
+        o =>
+          o.apiVersion === LOG_API &&
+          o.metadata.name === `${pod.name}.${container}` &&
+          o.metadata.namespace === pod.namespace,
+      );
+      return typeof kept?.text === 'string' ? kept.text : undefined;
+    },
   };
 }
 
@@ -186,9 +197,14 @@ export async function readCluster(
     where,
     notes,
     transport,
-    async logs(pod, container, { previous = false, lines = 10 } = {}) {
+    async logs(pod, container, { previous = false, lines = 10, timestamps = false } = {}) {
       const path = pathOf(Pod, pod.namespace, pod.name, 'log');
-      const query = { container, tailLines: String(lines), ...(previous && { previous: 'true' }) };
+      const query = {
+        container,
+        tailLines: String(lines),
+        ...(previous && { previous: 'true' }),
+        ...(timestamps && { timestamps: 'true' }),
+      };
       const answer = await transport.send({ method: 'GET', path, query, accept: '*/*' });
       return answer.status === 200 && typeof answer.body === 'string' ? answer.body : undefined;
     },

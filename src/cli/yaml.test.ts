@@ -33,6 +33,7 @@ describe('YAML as kubectl reads it', () => {
       /^cloud\.yaml:5: not a Kubernetes/,
     ],
     ['no name', 'apiVersion: v1\nkind: Secret\nmetadata: {}\n', /Secret without metadata\.name/],
+    ['too much', `# ${'x'.repeat(33e6)}`, /^cloud\.yaml: 33 MB of YAML are more than this program reads; give it JSON/],
     ['broken JSON', '{"kind": ', /^cloud\.yaml: /],
   ])('%s', (_what, text, message) => expect(() => parse(text)).toThrow(message));
 });

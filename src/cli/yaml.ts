@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { LineCounter, parseAllDocuments } from 'yaml';
 import type { AnyObject } from '../kube/object.ts';
 
@@ -19,7 +20,7 @@ export function readObjects(path: string): AnyObject[] {
   }
   if (!stat.isDirectory()) return parseObjects(readText(path, path), path);
   const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
-    .filter(name => /\.(ya?ml|json)$/.test(name))
+    .filter(name => /\.(ya?ml|json)(\.gz)?$/.test(name))
     .sort();
   if (files.length === 0) throw new UsageError(`${path}: no .yaml or .json file in this folder`);
   return files.flatMap(name => parseObjects(readText(join(path, name), name), name));
@@ -27,16 +28,24 @@ export function readObjects(path: string): AnyObject[] {
 
 export function readText(from: string | 0, name: string): string {
   try {
-    return readFileSync(from, 'utf8');
+    const bytes = readFileSync(from);
+    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new UsageError(`${name}: ${code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`}`);
   }
 }
 
+/** Reading takes about forty times this much memory. JSON has no such limit. */
+const MOST_YAML = 32_000_000;
+
 /** YAML 1.1 as kubectl reads it. Errors carry line and column, tabs and duplicate keys among them. */
 export function parseObjects(text: string, name: string): AnyObject[] {
   if (/^\s*\{/.test(text)) return opened(parseJson(text, name), name);
+  if (text.length > MOST_YAML)
+    throw new UsageError(
+      `${name}: ${Math.round(text.length / 1e6)} MB of YAML are more than this program reads; give it JSON (kubectl -o json)`,
+    );
   const counter = new LineCounter();
   const documents = parseAllDocuments(text, { version: '1.1', lineCounter: counter, uniqueKeys: true, merge: true });
   const objects: AnyObject[] = [];

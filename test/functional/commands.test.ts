@@ -1,7 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { execute } from '../../src/cli/program.ts';
+import { embeddedCloud } from '../../src/cli/simulation.ts';
+import { parseObjects } from '../../src/cli/yaml.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
 
 /** The embedded world gives the same cloud for the same question: once per question is enough for all pages. */
 vi.mock('../../src/cli/simulation.ts', async original => {
@@ -29,6 +33,9 @@ async function run(line: string): Promise<{ text: string; code: number }> {
   return { text, code };
 }
 
+/** Where recorded runs put their files. */
+mkdirSync('.run', { recursive: true });
+
 const pageOf = (name: string): string => `docs/reference/commands/${name}.md`;
 /** A recorded run: the command line, what it printed, and its exit code when that is not 0. */
 const RUN = /```console\n\$ kubectl openstack (.*)\n([\s\S]*?)```/g;
@@ -38,6 +45,8 @@ const stable = (page: string): string[] =>
   page
     .replace(/(\$ kubectl openstack .*--after.*\n)[\s\S]*?(\(exit code \d\)\n)?```/g, '$1$2```')
     .replace(/\b\d+(s|m|h|d|m\d+s|h\d+m)\b/g, '<age>')
+    .replace(/Node v[\d.]+/, 'Node')
+    .replace(/\d+ objects/, 'objects')
     .replace(/\b[0-9a-f]{10}\b/g, '<hash>')
     .replace(/-[0-9a-f]{8,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?\b/g, '-<hash>')
     .split('\n')
@@ -106,4 +115,60 @@ describe('the command line', () => {
     const yaml = await run('status --from config/samples/controlplane_slice.yaml -o yaml');
     expect(yaml.text).toMatch(/^clouds:\n {2}- namespace: ""\n {4}name: slice\n/);
   });
+});
+
+describe('a bundle', () => {
+  const take = async (from: string, to: string): Promise<Buffer> => {
+    expect((await run(`bundle --embedded ${from} --to ${to}`)).code).toBe(0);
+    return readFileSync(to);
+  };
+
+  it('holds no secret, is the same each time, and answers as the cluster would', async () => {
+    const broken = 'docs/reference/commands/broken-cloud.yaml';
+    const bytes = await take(broken, '.run/test-bundle.yaml.gz');
+    expect(await take(broken, '.run/test-bundle.yaml.gz')).toEqual(bytes);
+    const text = gunzipSync(bytes).toString();
+    const decoded = JSON.stringify(parseObjects(text, 'bundle').map(opened));
+    const { objects } = await embeddedCloud(parseObjects(readFileSync(broken, 'utf8'), broken));
+    const values = objects
+      .filter(object => object.kind === 'Secret')
+      .flatMap(object => Object.entries((object.data ?? {}) as Record<string, string>))
+      .filter(
+        ([key, value]) =>
+          !/\.(conf|cnf|ini|json|yaml|sql|sh)$|plugins$|^(hostname|user|database|url|project|region)$/.test(key) &&
+          value.length > 10,
+      )
+      .map(([, value]) => Buffer.from(value, 'base64').toString());
+    expect(values.length).toBeGreaterThan(4);
+    for (const value of values) expect(decoded).not.toContain(value);
+
+    const first = (answer: { text: string }) =>
+      (JSON.parse(answer.text) as { causes: { reason: string; command: string }[] }).causes.map(
+        c => `${c.reason} ${c.command}`,
+      );
+    const there = await run(`why --embedded ${broken} -o json`);
+    const here = await run('why --from .run/test-bundle.yaml.gz -o json');
+    expect(first(here)).toEqual(first(there));
+    expect(first(here)).toHaveLength(2);
+  }, 120_000);
+});
+
+const opened = (object: AnyObject): AnyObject =>
+  object.kind !== 'Secret'
+    ? object
+    : {
+        ...object,
+        data: Object.values((object.data ?? {}) as Record<string, string>).map(value =>
+          Buffer.from(value, 'base64').toString(),
+        ),
+      };
+
+describe('completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('%s knows every command and its options', async shell => {
+    const { text, code } = await run(`completion ${shell}`);
+    expect(code).toBe(0);
+    for (const { name } of COMMANDS) expect(text).toContain(name);
+    expect(text).toMatch(/fail-on/);
+  });
+  it('of no shell that we know', async () => expect(await run('completion cmd')).toMatchObject({ code: 2 }));
 });
