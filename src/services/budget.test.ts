@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SECTIONS } from '../controlplane/sections.ts';
+
+/*
+ * "A new OpenStack service is one folder of about 150 lines, and no other file changes except the list that names it."
+ * (DESIGN.md 1). Nothing keeps that but this test.
+ */
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map(name => join(folder, name));
+const lines = (path: string): number => readFileSync(path, 'utf8').split('\n').length - 1;
+
+describe('a service fits on a few screens', () => {
+  it('Placement', () => {
+    expect(filesIn('src/services/placement').reduce((sum, path) => sum + lines(path), 0)).toBeLessThanOrEqual(150);
+  });
+
+  it('Glance, its stores apart: each kind of them is a small service of its own (docs/decisions/0015)', () => {
+    const [stores, own] = [['src/services/glance/stores.ts'], filesIn('src/services/glance')];
+    const rest = own.filter(path => !stores.includes(path));
+    expect(rest.reduce((sum, path) => sum + lines(path), 0)).toBeLessThanOrEqual(150);
+    expect(own.reduce((sum, path) => sum + lines(path), 0)).toBeLessThanOrEqual(250);
+  });
+});
+
+/** Services that nothing else stands on by nature; databases, bus, cache, Keystone and OVN are known to what links to them. */
+const SERVICES = ['placement', 'glance', 'neutron', 'nova', 'cinder', 'heat', 'horizon'] as const;
+
+/** Files outside of the services' folders that may name one, and why. One more is a change to this list, seen in review. */
+const MAY_NAME: Readonly<Record<string, string>> = {
+  'src/services/list.ts': 'the one list',
+  'src/controlplane/sections.ts': 'where each stands in a cloud',
+  'src/insight/config.ts': 'whose options a file of a kind is read by',
+  'src/insight/reasons.ts': "reasons of Nova's own, told in its words",
+  'src/oslo/options.ts': "names of the files in upstream's option tables",
+  'src/oslo/owned.ts': 'options that the operator owns, by file',
+  'src/oslo/dynamic.ts': 'sections whose names are chosen by options of Glance, Cinder and Neutron',
+  'src/cli/slice.ts': 'what `make cloud` leaves out',
+  'src/cli/commands.ts': 'examples in the help',
+};
+
+/** Services that name another one without standing on it: whom they tell, or whose files they prepare. */
+const TELLS: Readonly<Record<string, readonly string[]>> = {
+  neutron: ['nova', 'placement'],
+  ovn: ['neutron', 'nova'],
+  ceph: ['glance', 'cinder'],
+  nova: ['cinder'],
+  cinder: ['nova'],
+};
+
+const code = (path: string): string =>
+  readFileSync(path, 'utf8')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|\s)\/\/.*/g, '');
+const named = (path: string): string[] =>
+  SERVICES.filter(name => new RegExp(`(?<![a-z])${name}(?!t?al)`, 'i').test(code(path)));
+
+describe("a service's name stays at home", () => {
+  // The embedded world pretends to be the services' programs, so it must know them.
+  const outside = filesIn('src').filter(path => !path.startsWith('src/embedded/'));
+
+  it('shared code names none, but where it is said why', () => {
+    const shared = outside.filter(path => !/^src\/services\/\w+\//.test(path) && named(path).length > 0);
+    expect(shared.sort()).toEqual(Object.keys(MAY_NAME).sort());
+  });
+
+  it('another service names it only where it stands on it, or tells it something', () => {
+    const strange = outside.flatMap(path => {
+      const [, home] = /^src\/services\/(\w+)\//.exec(path) ?? [];
+      if (home === undefined) return [];
+      const known: readonly string[] = [
+        home,
+        ...(SECTIONS[home as keyof typeof SECTIONS]?.after ?? []),
+        ...(TELLS[home] ?? []),
+      ];
+      return named(path).flatMap(name => (known.includes(name) ? [] : [`${path} names ${name}`]));
+    });
+    expect(strange).toEqual([]);
+  });
+});
