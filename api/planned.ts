@@ -55,9 +55,9 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ],
   Keystone: [
     { fields: config, waitsFor: CLOUD },
-    { fields: [...wholeCloud, 'expose', 'ingress', 'housekeeping'], waitsFor: WHOLE },
+    { fields: [...wholeCloud, 'expose', 'ingress'], waitsFor: WHOLE },
   ],
-  Glance: [{ fields: [...apiPlanned, 'housekeeping'], waitsFor: WHOLE }],
+  Glance: [{ fields: apiPlanned, waitsFor: WHOLE }],
   Placement: [{ fields: apiPlanned, waitsFor: WHOLE }],
   OVNNetwork: [
     {
@@ -80,7 +80,7 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ],
   Nova: [
     {
-      fields: [...wholeCloud, ...everywhere('override'), ...everywhere('expose'), 'ingress', 'housekeeping'],
+      fields: [...wholeCloud, ...everywhere('override'), ...everywhere('expose'), 'ingress'],
       waitsFor: WHOLE,
     },
   ],
@@ -98,7 +98,6 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
         ...['apiServiceTemplate', 'cfnServiceTemplate', 'engineServiceTemplate'].flatMap(part =>
           config.map(field => `${part}.${field}`),
         ),
-        'housekeeping',
       ],
       waitsFor: WHOLE,
     },
@@ -112,7 +111,6 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
         ...['backends[]', 'schedulerServiceTemplate', 'backup'].flatMap(part =>
           config.map(field => `${part}.${field}`),
         ),
-        'housekeeping',
       ],
       waitsFor: WHOLE,
     },

@@ -31,6 +31,11 @@ export const REASONS = {
     'A workload has fewer ready or updated pods than it should.',
     'Wait; if it stays, look at its pods.',
   ),
+  HousekeepingFailed: entry(
+    'User',
+    'The last run that removes old rows from the database failed. Ready does not hang on it.',
+    'Read the message; it runs again at its time.',
+  ),
   JobRunning: entry('Cluster', 'A Job of this object runs.', 'Wait.'),
   VolumePending: entry(
     'Cluster',

@@ -1,6 +1,7 @@
 import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
 import type { DeepReadonly } from '../kube/object.ts';
 import {
+  CronJob,
   DaemonSet,
   Deployment,
   Job,
@@ -19,6 +20,7 @@ import { assertReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
 import { applyService, endpointsOf } from './expose.ts';
+import { clean, cleaningScript } from './housekeeping.ts';
 import { type BusLink, busUrl, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { podLabels, workloadName } from './names.ts';
 import { kollaStart, type Process, podSpec } from './pod.ts';
@@ -66,6 +68,8 @@ export interface Service<O extends Managed, S, I = void> {
   readonly bus?: boolean;
   /** Work that is done once, when the schemas are there; no pod waits for it. */
   readonly jobs?: Readonly<Record<string, readonly string[]>>;
+  /** Lines of shell that remove rows older than $days from its database; each may run at any time. */
+  readonly housekeeping?: readonly string[];
   /** By component; `api` is the one that the catalog names. */
   readonly pods: Readonly<Record<string, Workload<S>>>;
   /** Refuses what can't work, and reads or makes what only this service has. */
@@ -152,10 +156,11 @@ export function serve<K extends AnyKind, I = void>(
         cx,
         pods.map(pod => pod.files),
       );
-      const made = pods.map(({ component, workload, process }, index) => ({
+      const made = pods.map(({ component, workload, process, files }, index) => ({
         component,
         workload,
         process,
+        files,
         config: configs[index]!,
       }));
       return { pods: made, base, input: x };
@@ -197,6 +202,19 @@ export function serve<K extends AnyKind, I = void>(
       await cx.all(
         Object.entries(service.jobs ?? {}).map(([step, argv]) => runJob(cx, step, argv, config.pods, places)),
       );
+    },
+  });
+  /** Beside Ready: a service whose old rows stay is none the worse for its users. */
+  const cleaning = row('HousekeepingReady', {
+    needs: { config, schema },
+    when: () => service.housekeeping !== undefined,
+    aside: true,
+    run: async (cx, { config: { pods } }) => {
+      const [first] = pods;
+      if (first === undefined) return;
+      const process = jobOf(first.process, 'housekeeping', []);
+      const script = cleaningScript(service.name, service.housekeeping ?? []);
+      await clean(cx, script, process, first.files, blockOf(cx, first.workload));
     },
   });
   const expose = row('ExposeReady', {
@@ -256,7 +274,7 @@ export function serve<K extends AnyKind, I = void>(
       if (main && identity) await cx.cloud.identity(identity).get(main.internal, service.catalog?.check ?? '/');
     },
   });
-  return { ...rowsIn(from), input, custom, config, schema, work, expose, pods, catalog, answering };
+  return { ...rowsIn(from), input, custom, config, schema, work, cleaning, expose, pods, catalog, answering };
 }
 
 const placeOf = (link: DatabaseLink | undefined): unknown[] =>
@@ -313,7 +331,14 @@ function planOf<K extends AnyKind, I>(
     kind,
     { ...rows, ...also(rows) },
     {
-      manages: [Secret, ServiceResource, Job, ...kinds, ...(service.manages ?? [])],
+      manages: [
+        Secret,
+        ServiceResource,
+        Job,
+        ...(service.housekeeping ? [CronJob] : []),
+        ...kinds,
+        ...(service.manages ?? []),
+      ],
       reads: [Pod, ReplicaSet, ...(service.reads ?? [])],
       external: true,
     },

@@ -95,7 +95,11 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(text(cloud, 'nova-cell1-conductor-config-data', 'db-sync.sh')).not.toContain('api_db');
     for (const cell of ['cell0', 'cell1']) {
       expect(keys(cloud, `nova-${cell}-manage-config-data`)).toContain('01-nova.conf');
-      expect(keys(cloud, `nova-${cell}-manage-scripts`)).toEqual(['delete-cell.sh', 'ensure-cell.sh']);
+      expect(keys(cloud, `nova-${cell}-manage-scripts`)).toEqual([
+        'delete-cell.sh',
+        'ensure-cell.sh',
+        'housekeeping.sh',
+      ]);
     }
     expect(keys(cloud, 'nova-cell1-compute-config')).toEqual(['01-nova.conf']);
     expect(cloud.get(Secret, 'nova-cell0-compute-config')).toBeUndefined();

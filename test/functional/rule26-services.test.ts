@@ -31,6 +31,7 @@ const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceCon
 const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
 const stateless = { ...template, images: { other: 'example.org/two:1' }, podProfile: 'restricted' };
 const full = { ...stateless, deletionPolicy: 'Delete' };
+const rows = { housekeeping: { schedule: '0 1 * * *', retentionDays: 5, suspend: true } };
 const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
 
 /** Each kind once with nothing but its name and once with everything, made and deleted. */
@@ -58,7 +59,7 @@ async function stories(look: Lens['look']): Promise<void> {
     secret('mq', { hostname: host('rabbitmq'), user: 'admin', password: passwordIn(cloud, 'rabbitmq-admin') }),
     secret('user', { url: `http://${host('keystone-api')}:5000`, ...admin }),
     objectOf(Placement, 'p', api),
-    objectOf(Glance, 'g', { ...api, storageClass: 'standard', importMethods: ['web-download'] }),
+    objectOf(Glance, 'g', { ...api, ...rows, storageClass: 'standard', importMethods: ['web-download'] }),
     objectOf(OVNNetwork, 'o', {
       ...full,
       ...ids,
@@ -103,6 +104,7 @@ async function stories(look: Lens['look']): Promise<void> {
     }),
     objectOf(Cinder, 'c', {
       ...api,
+      ...rows,
       messageBusSecret: 'mq',
       defaultVolumeType: 'a',
       backends: [
@@ -119,6 +121,7 @@ async function stories(look: Lens['look']): Promise<void> {
     secret('keys', { auth_encryption_key: 'k'.repeat(32), 'secret-key': 's'.repeat(32) }),
     objectOf(Heat, 'h', {
       ...api,
+      ...rows,
       messageBusSecret: 'mq',
       stackDomainAdminSecret: 'keeper',
       encryptionKeySecret: 'keys',

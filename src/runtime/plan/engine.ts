@@ -252,7 +252,8 @@ async function writeStatus<O extends Managed>(
   outcomes: ReadonlyMap<string, Outcome>,
 ): Promise<void> {
   const drafts = [...outcomes].flatMap(([type, outcome]) => conditionFor(type, outcome) ?? []);
-  const ready = readyFor(drafts, outcomes);
+  const counts = drafts.filter(draft => !plan.rows.some(row => row.type === draft.type && row.aside));
+  const ready = readyFor(counts, outcomes);
   await putStatus(engine, plan, object, { ...object.status, ...pass.reported }, [ready, ...drafts], pass);
 }
 

@@ -19,6 +19,8 @@ export interface Row<O extends Managed, T> {
   readonly run: (cx: Cx<O>, needed: never) => Promise<T>;
   /** Takes back what `run` did outside of owned objects. Must tolerate that `run` never ran. */
   readonly undo: ((cx: Cx<O>) => Promise<void>) | undefined;
+  /** Its condition says something worth knowing, and Ready does not hang on it. */
+  readonly aside: boolean;
   /** For things that the user counts: this row is many, one per key, and `run` and `undo` above are not used. */
   readonly each?: Each<O>;
 }
@@ -48,6 +50,7 @@ interface Always<O extends Managed, N extends Needs<O>, T> {
   uses?: readonly Row<O, unknown>[];
   run(cx: Cx<O>, needed: Values<N>): Promise<T>;
   undo?(cx: Cx<O>): Promise<void>;
+  aside?: boolean;
 }
 interface Sometimes<O extends Managed, N extends Needs<O>, T> extends Always<O, N, T> {
   when(object: DeepReadonly<O>): boolean;
@@ -91,6 +94,7 @@ export function rowsOf<O extends Managed>(): RowOf<O> {
     when: row.when,
     run: row.run as Row<O, never>['run'],
     undo: row.undo,
+    aside: row.aside ?? false,
   });
   const each = (type: string, row: PerKey<O, Needs<O>, never, unknown>): Row<O, unknown> => ({
     type,
@@ -99,6 +103,7 @@ export function rowsOf<O extends Managed>(): RowOf<O> {
     when: undefined,
     run: () => Promise.reject(new Error(`${type} runs key by key`)),
     undo: undefined,
+    aside: false,
     each: { over: row.over, first: row.first, status: row.status, run: row.run as Each<O>['run'], undo: row.undo },
   });
   return Object.assign(one, { each }) as RowOf<O>;

@@ -32,6 +32,7 @@ export const cinder = openstackService(
     alsoCatalog: [{ type: 'volumev3', name: 'cinderv3', path: '/v3', component: 'api' }],
     databases: { cinder: { section: 'database', sync: ['cinder-manage', 'db', 'sync'] } },
     bus: true,
+    housekeeping: ['cinder-manage db purge "$days"'],
     overwrites: ['policy.yaml', 'api-paste.ini', 'resource_filters.json'],
     manages: [PersistentVolumeClaim],
     reads: [StorageClass],

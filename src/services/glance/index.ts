@@ -18,6 +18,11 @@ export const glance = openstackService(Glance, {
   catalog: { type: 'image', check: '/v2/images?limit=1' },
   databases: { glance: { section: 'database', sync: ['glance-manage', 'db_sync'] } },
   jobs: { 'load-metadefs': ['glance-manage', 'db_load_metadefs'] },
+  // The table of images has an age of its own, because users may ask for an image that is gone.
+  housekeeping: [
+    'glance-manage db purge --age_in_days "$days" --max_rows -1',
+    'glance-manage db purge_images_table --age_in_days "$days" --max_rows -1',
+  ],
   overwrites: ['policy.yaml', 'glance-api-paste.ini', 'glance-image-import.conf'],
   manages: [PersistentVolumeClaim],
   reads: [StorageClass],

@@ -62,6 +62,7 @@ export const heat = openstackService(Heat, {
   alsoCatalog: [{ type: 'cloudformation', name: 'heat-cfn', path: '/v1', component: 'cfn' }],
   databases: { heat: { section: 'database', sync: ['heat-manage', 'db_sync'] } },
   bus: true,
+  housekeeping: ['heat-manage purge_deleted -g days "$days"', 'heat-manage service clean'],
   overwrites: ['policy.yaml', 'api-paste.ini'],
   input: async cx => {
     const [key, keeper] = await cx.all([encryptionKey(cx), domainKeeper(cx)]);

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Memcached } from '../../../api/openstack/memcached.ts';
 import { CloudError, type Identity } from '../../cloud/ports.ts';
-import { Deployment, Job, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
+import { CronJob, Deployment, Job, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { RETRY_ANNOTATION } from '../../runtime/plan/names.ts';
 import { assertReady } from '../../runtime/plan/ready.ts';
@@ -11,6 +11,7 @@ import { stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { configSecret, generatedFile, userFiles } from '../config.ts';
 import { applyService } from '../expose.ts';
+import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels } from '../names.ts';
@@ -158,7 +159,7 @@ const config = row('ConfigReady', {
     const files = [generatedFile(keystoneConf(cx.spec, { database: db, cache: cache(cx) })), ...user];
     const withApp = [...files, uwsgiFile(app)];
     const starts = [kollaStart(api, withApp), kollaStart(sync, files), kollaStart(bootstrap, files)];
-    return { api, sync, bootstrap, config: await configSecret(cx, [...withApp, ...starts]) };
+    return { api, sync, bootstrap, files, config: await configSecret(cx, [...withApp, ...starts]) };
   },
 });
 
@@ -200,6 +201,16 @@ const bootstrapped = row('BootstrapReady', {
       labels,
       pod: podSpec(cx.spec, bootstrap, config, labels),
     });
+  },
+});
+
+/** Trusts that ended or were given up: Heat makes one for every stack. */
+const cleaning = row('HousekeepingReady', {
+  needs: { config, schema },
+  aside: true,
+  run: (cx, { config: { sync, files } }) => {
+    const flush = 'keystone-manage trust_flush --date "$(date --date "$days days ago" +%d-%m-%Y)"';
+    return clean(cx, cleaningScript('keystone', [flush]), sync, files, cx.spec);
   },
 });
 
@@ -308,6 +319,6 @@ const clouds = row('ClientConfigReady', {
 
 export const keystone = plan(
   Keystone,
-  { input, keys, db, user, config, schema, bootstrapped, expose, pods, endpoints, answering, clouds },
-  { manages: [Secret, Service, Deployment, Job], reads: [Pod, ReplicaSet], external: true },
+  { input, keys, db, user, config, schema, bootstrapped, cleaning, expose, pods, endpoints, answering, clouds },
+  { manages: [Secret, Service, Deployment, Job, CronJob], reads: [Pod, ReplicaSet], external: true },
 );

@@ -7,11 +7,12 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
 import { wait } from '../../runtime/plan/unmet.ts';
 import { type Config, type ConfigFile, generatedFile } from '../config.ts';
+import { cleaningArgv, keepClean } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
 import { podLabels } from '../names.ts';
 import { kollaStart, type Process, podSpec } from '../pod.ts';
-import { deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
+import { cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
 import { dropBus, dropDatabase, givenBus, givenDatabase, type Packed, packBus, packDatabase, userOf } from './pack.ts';
 import { NOVA } from './processes.ts';
 import { encoded } from './secrets.ts';
@@ -125,12 +126,22 @@ export async function mapCell(
   const ensure = processOf(cx, cell, `${cell}-map`, ensureCell(cell));
   const unmap = processOf(cx, cell, `${cell}-unmap`, deleteCell(cell));
   const conf = generatedFile(manageConf(links));
-  const starts = [kollaStart(ensure, [conf]), kollaStart(unmap, [conf])];
+  const cleaning = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec));
+  const starts = [kollaStart(ensure, [conf]), kollaStart(unmap, [conf]), kollaStart(cleaning, [conf])];
   await manageSecrets(cx, cell, [conf, ...starts]);
   afterSchema(cx, cell);
   const hash = mappingHash(links.api, links.cell, links.bus);
   await runJob(cx, { process: ensure, config: configOf(cx, cell, hash, starts) }, [hash]);
   return hash;
+}
+
+/** Archives and purges what was deleted in the cell's database, and the cell's mappings of it. */
+export async function cleanCell(cx: NovaCx, cell: string): Promise<void> {
+  const process = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec));
+  const selector = podLabels('Nova', cx.name, process.name);
+  const config = configOf(cx, cell, '', [kollaStart(process, [])]);
+  const pod = podSpec({ podProfile: cx.spec.podProfile }, process, config, selector);
+  await keepClean(cx, `${cellObject(cx.name, cell)}-housekeeping`, selector, pod);
 }
 
 /**

@@ -5,7 +5,7 @@ import { NovaMetadata } from '../../../api/nova/metadata.ts';
 import { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { Job, Pod, Secret } from '../../kube/resource.ts';
+import { CronJob, Job, Pod, Secret } from '../../kube/resource.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
 import { assertReady, isReady } from '../../runtime/plan/ready.ts';
@@ -15,7 +15,7 @@ import { password } from '../../world/world.ts';
 import { cache, dropIdentity, identity, identityAdmin } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { expectedOf, silent } from '../reported.ts';
-import { cellBus, cellDatabase, cellObject, leaveCell, mapCell } from './cells.ts';
+import { cellBus, cellDatabase, cellObject, cleanCell, leaveCell, mapCell } from './cells.ts';
 import { API_PORT, metadataAgentConf } from './config.ts';
 import { dropBus, dropDatabase, givenBus, givenDatabase, packBus, packDatabase, userOf } from './pack.ts';
 import { encoded, METADATA_KEY, sharedSecret } from './secrets.ts';
@@ -138,6 +138,12 @@ const cells = row.each('CellsReady', {
     return { hash, links };
   },
   undo: (cx, name) => leaveCell(cx, name),
+});
+
+const cleaning = row('HousekeepingReady', {
+  needs: { cells },
+  aside: true,
+  run: async (cx, { cells }) => void (await cx.all([...cells.keys()].map(cell => cleanCell(cx, cell)))),
 });
 
 /** Reasons of a cell with which nothing is wrong: it takes its time. */
@@ -281,9 +287,9 @@ function inCatalog(cx: NovaCx): boolean {
 
 export const nova = plan(
   Nova,
-  { input, apiDatabase, bus, user, cells, mappings, api, scheduler, metadata, agents, entry, answering },
+  { input, apiDatabase, bus, user, cells, cleaning, mappings, api, scheduler, metadata, agents, entry, answering },
   {
-    manages: [Secret, Job, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
+    manages: [Secret, Job, CronJob, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
     reads: [Pod, NovaConductor, Nova],
     external: true,
   },

@@ -1,5 +1,6 @@
 import { type Conf, conf } from '../../oslo/conf.ts';
 import type { ConfigFile } from '../config.ts';
+import { cleaningScript } from '../housekeeping.ts';
 import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
 import { databaseSection, logging } from '../sections.ts';
 import { STATE } from './config.ts';
@@ -63,9 +64,17 @@ esac
 exit "$code"
 `;
 
+/** 1 of archive: it found some. 3 of purge: there was nothing. */
+export const cleaningCell = cleaningScript('nova', [
+  'before=$(date --date "$days days ago" +%Y-%m-%d)',
+  'nova-manage db archive_deleted_rows --until-complete --sleep 1 --before "$before" || [ $? = 1 ]',
+  'nova-manage db purge --before "$before" || [ $? = 3 ]',
+]);
+
 export const manageScripts: readonly ConfigFile[] = [
   script('ensure-cell.sh', ENSURE),
   script('delete-cell.sh', DELETE),
+  cleaningCell,
 ];
 
 export const ensureCell = (cell: string): readonly string[] => bash('ensure-cell.sh', cell);
