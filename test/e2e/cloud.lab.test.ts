@@ -314,9 +314,9 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
       [NovaNoVNCProxy, cell],
     ];
     for (const [{ kind }, spec] of parts)
-      await alone.apply({ apiVersion: 'nova.openstack.org/v1beta1', kind, metadata: { name: 'hand' }, spec });
-    for (const [kind] of parts) await ready(alone, kind, 'hand');
-    for (const [kind] of parts) await gone(alone, kind, 'hand');
+      await alone.apply({ apiVersion: 'nova.openstack.org/v1beta1', kind, metadata: { name: handNamed(kind) }, spec });
+    for (const [kind] of parts) await ready(alone, kind, handNamed(kind.kind));
+    for (const [kind] of parts) await gone(alone, kind, handNamed(kind.kind));
     await until(alone, 'their pods are gone', 120, async () => (await alone.list(Pod)).length === 0);
   });
 
@@ -376,3 +376,5 @@ const isReady = (pod: AnyObject): boolean =>
   ((pod.status as { conditions?: { type: string; status: string }[] }).conditions ?? []).some(
     condition => condition.type === 'Ready' && condition.status === 'True',
   );
+
+const handNamed = (kind: string): string => `hand-${kind.toLowerCase()}`;

@@ -75,7 +75,11 @@ export const schedulerConf = (x: Linked, discoverSeconds: number): Conf =>
     filter_scheduler: { track_instance_changes: false },
   });
 
-export const conductorConf = (x: Linked): Conf => base(x, { conductor: { workers: 1 } });
+/** As before 2026.1, which waits three minutes where the bus is gone or an answer never comes. */
+const CONDUCTOR_STOP = 60;
+
+export const conductorConf = (x: Linked): Conf =>
+  base(x, { DEFAULT: { graceful_shutdown_timeout: CONDUCTOR_STOP }, conductor: { workers: 1 } });
 
 export const metadataConf = (x: Linked, secret: string, perCell: boolean): Conf =>
   base(
