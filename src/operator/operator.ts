@@ -12,6 +12,7 @@ import { exportInformers, type Metrics, noMetrics } from '../runtime/metrics.ts'
 import { type Engine, reconcile } from '../runtime/plan/engine.ts';
 import { MANAGED_LABEL, MANAGER } from '../runtime/plan/names.ts';
 import { INSTANCE_INDEX, instanceIndex, Memory, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass.ts';
+import { isReady } from '../runtime/plan/ready.ts';
 import type { Plan } from '../runtime/plan/row.ts';
 import { Tracker } from '../runtime/plan/tracker.ts';
 import { watchOwn } from '../runtime/sources.ts';
@@ -91,6 +92,17 @@ export function createOperator(options: OperatorOptions): Operator {
   const secrets = cache.informer({ resource: Secret, namespaces, metadataOnly: true });
 
   exportInformers(metrics, () => cache.all());
+  metrics.gauge('object_ready', () =>
+    plans.flatMap(({ kind }) =>
+      cache
+        .for(kind)
+        .list()
+        .map(object => ({
+          labels: { namespace: object.metadata.namespace ?? '', kind: kind.kind, object: object.metadata.name },
+          value: isReady(object) ? 1 : 0,
+        })),
+    ),
+  );
 
   const tracker = new Tracker();
   const engine: Engine = {

@@ -29,7 +29,8 @@ export type GaugeName =
   | 'informer_objects'
   | 'informer_failures'
   | 'watch_restarts'
-  | 'eventloop_lag_seconds';
+  | 'eventloop_lag_seconds'
+  | 'object_ready';
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;

@@ -16,6 +16,10 @@ const GAUGES: Readonly<Record<GaugeName, { help: string; labels: readonly string
   informer_objects: { help: 'Objects in memory', labels: ['resource'] },
   informer_failures: { help: 'Failures in a row of list or watch', labels: ['resource'] },
   watch_restarts: { help: 'Watches opened again since the start, by cause', labels: ['resource', 'cause'] },
+  object_ready: {
+    help: 'Whether an object of ours is Ready, as its last generation says',
+    labels: ['namespace', 'kind', 'object'],
+  },
   eventloop_lag_seconds: { help: 'Longest time the event loop was blocked since the last scrape', labels: [] },
 };
 

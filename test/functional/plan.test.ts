@@ -1,13 +1,17 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ObjectOf } from '../../api/kind.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
+import { plan as planCommand } from '../../src/cli/plan.ts';
 import { type Planned, planned } from '../../src/cli/planning.ts';
 import { simulate } from '../../src/cli/simulation.ts';
 import { type Change, compare } from '../../src/insight/diff.ts';
 import { type Moment, momentsOf, precedes, type Step, stepsOf } from '../../src/insight/rolling.ts';
+import { viewOf } from '../../src/insight/view.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { ConfigMap } from '../../src/kube/resource.ts';
+import type { Request, Transport } from '../../src/kube/transport.ts';
 import type { Managed } from '../../src/runtime/plan/managed.ts';
 import { type Plan, plan as planOf, rowsOf } from '../../src/runtime/plan/row.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
@@ -192,5 +196,65 @@ describe('a plan is what then happens', { timeout: 180_000 }, () => {
     const world = await simulate({ namespace: NS, plans, maxEvents: 20_000 });
     world.admin.apply({ ...ours('Memcached', 'm'), metadata: { name: 'm', namespace: NS } } as AnyObject);
     await expect(world.settle()).rejects.toThrow(/does not come to rest: configmaps\/flip \(\d+ times\)/);
+  });
+
+  describe('as a command', () => {
+    const edited = `.run/plan-${process.pid}.yaml`;
+    const command = async (spec: object, flags: object, transport?: Transport) => {
+      const rest = await baseOf();
+      mkdirSync('.run', { recursive: true });
+      writeFileSync(edited, JSON.stringify(slice(spec)));
+      const objects = rest.store.objects.filter(object => object.metadata.namespace === NS || object.kind === 'Node');
+      const snapshot = async () => ({
+        view: viewOf(objects, EPOCH + rest.at),
+        namespace: NS,
+        where: 'a test',
+        notes: [],
+        ...(transport && { transport }),
+        logs: async () => undefined,
+      });
+      return planCommand({ args: [], flags: { output: 'json', file: edited, ...flags }, snapshot });
+    };
+
+    it('fails for CI on a restart or a deletion, when asked', async () => {
+      const config = { keystone: { customServiceConfig: '[DEFAULT]\ndebug = true\n' } };
+      expect((await command(config, {})).code).toBe(0);
+      expect((await command(config, { failOn: 'restart' })).code).toBe(1);
+      expect((await command(config, { failOn: 'delete' })).code).toBe(0);
+      expect((await command({ rabbitmq: { enabled: false } }, { failOn: 'delete' })).code).toBe(1);
+    });
+
+    it('tells what ends badly, with the cause', async () => {
+      const answer = await command({ keystone: { customServiceConfig: '[token\n' } }, {});
+      expect(answer.code).toBe(1);
+      expect(answer.text({ width: undefined, paint: (_style, text) => text })).toMatch(
+        /Does not end well\n {2}InvalidConfig: /,
+      );
+    });
+
+    it('asks the cluster what it thinks of it, and never writes', async () => {
+      const sent: Request[] = [];
+      const transport: Transport = {
+        send: async request => {
+          sent.push(request);
+          if (request.path.endsWith('/deployments/keystone-api'))
+            return {
+              status: 403,
+              headers: {},
+              body: { kind: 'Status', message: 'violates PodSecurity "restricted:latest"' },
+            };
+          return { status: request.method === 'GET' ? 404 : 200, headers: {}, body: {} };
+        },
+        watch: async () => ({ status: 500, refusal: { status: 500, headers: {}, body: {} } }),
+      };
+      const answer = await command({ keystone: { replicas: 2 } }, {}, transport);
+      expect(answer.code).toBe(1);
+      expect((answer.data as { refused: string[] }).refused).toEqual([
+        'Deployment keystone-api: violates PodSecurity "restricted:latest"',
+      ]);
+      const writes = sent.filter(request => request.method !== 'GET');
+      expect(writes.length).toBeGreaterThan(0);
+      expect(writes.filter(request => request.query?.dryRun !== 'All')).toEqual([]);
+    });
   });
 });
