@@ -13,15 +13,6 @@ export interface Column {
   readonly priority?: number;
 }
 
-/** One object that the engine applied for an owner: enough to find it again and to prune it by row. */
-export interface InventoryEntry {
-  group: string;
-  kind: string;
-  name: string;
-  uid?: string;
-  row: string;
-}
-
 /** The result of one entry of `spec.actions`, kept so that an id runs once. */
 export interface ActionResult {
   name: string;
@@ -35,7 +26,6 @@ export interface ActionResult {
 export interface BaseStatus {
   observedGeneration?: number;
   conditions?: Condition[];
-  inventory?: InventoryEntry[];
   /** Inputs of work that runs once per input (jobs, config), by step name. */
   hashes?: Record<string, string>;
   /** The release that runs now; differs from spec.release during an upgrade. */

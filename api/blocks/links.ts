@@ -10,21 +10,21 @@ const secretKeys = 'keys hostname, user, password; optional port';
 export const database = () => ({
   databaseInstance: objectName('MariaDB object to create the database in.').default('mariadb'),
   databaseSecret: objectName(
-    `Secret that opens an existing database (${secretKeys}, database, ca.crt), instead of databaseInstance.`,
+    `Secret that opens an existing database (${secretKeys}, database), instead of databaseInstance.`,
   ).optional(),
 });
 
 export const messageBus = () => ({
   messageBusInstance: objectName('RabbitMQ object to create the user and vhost in.').default('rabbitmq'),
   messageBusSecret: objectName(
-    `Secret that opens an existing message bus (${secretKeys}, vhost, ca.crt), instead of messageBusInstance.`,
+    `Secret that opens an existing message bus (${secretKeys}, vhost), instead of messageBusInstance.`,
   ).optional(),
 });
 
 export const identity = () => ({
   keystoneInstance: objectName('Keystone object to register the service in.').default('keystone'),
   keystoneSecret: objectName(
-    'Secret with a service user of an existing Keystone (keys url, user, password, project, region; optional ca.crt), instead of keystoneInstance.',
+    'Secret with a service user of an existing Keystone (keys url, user, password, project, region), instead of keystoneInstance.',
   ).optional(),
 });
 
@@ -40,20 +40,16 @@ export const memcached = () => ({
 /** Links of Nova's processes: Secrets only, so that each works without the objects above it (seed 000, decision 2). */
 export const secretLinks = {
   apiDatabase: () => ({
-    apiDatabaseSecret: objectName(`Secret that opens the API database (${secretKeys}, database, ca.crt).`).optional(),
+    apiDatabaseSecret: objectName(`Secret that opens the API database (${secretKeys}, database).`).optional(),
   }),
   cellDatabase: () => ({
-    cellDatabaseSecret: objectName(
-      `Secret that opens the cell's database (${secretKeys}, database, ca.crt).`,
-    ).optional(),
+    cellDatabaseSecret: objectName(`Secret that opens the cell's database (${secretKeys}, database).`).optional(),
   }),
   messageBus: () => ({
-    messageBusSecret: objectName(`Secret that opens the message bus (${secretKeys}, vhost, ca.crt).`).optional(),
+    messageBusSecret: objectName(`Secret that opens the message bus (${secretKeys}, vhost).`).optional(),
   }),
   keystone: () => ({
-    keystoneSecret: objectName(
-      'Secret with the service user (keys url, user, password, project, region; optional ca.crt).',
-    ).optional(),
+    keystoneSecret: objectName('Secret with the service user (keys url, user, password, project, region).').optional(),
   }),
   memcached: () => ({
     memcachedServers: list(

@@ -15,14 +15,6 @@ const condition = z.object({
   observedGeneration: int(0, MAX_INT, 'The generation of the spec this condition speaks of.').optional(),
 });
 
-const inventoryEntry = z.object({
-  group: text('API group of the object; empty for the core group.'),
-  kind: text('Kind of the object.'),
-  name: text('Name of the object, in the namespace of this one.'),
-  uid: text('UID of the object when it was applied.').optional(),
-  row: text('The step (condition type) that applied it and may prune it.'),
-});
-
 const actionResult = z.object({
   name: text('The action asked for in spec.actions.'),
   id: text('The id it was asked for with; the same id never runs twice.'),
@@ -37,12 +29,6 @@ export function statusSchemaOf(own: z.ZodRawShape) {
     .object({
       observedGeneration: int(0, MAX_INT, 'The generation of the spec this status was computed from.').optional(),
       conditions: listMap(condition, ['type'], 'The state in parts; Ready sums them up.').optional(),
-      inventory: listMap(
-        inventoryEntry,
-        ['group', 'kind', 'name'],
-        'Objects the operator applied for this one; what leaves the list is deleted.',
-        512,
-      ).optional(),
       hashes: map(
         z.string().describe('Hash of the inputs.'),
         'Inputs of work that runs once per input, by step. Written by the operator.',

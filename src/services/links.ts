@@ -69,6 +69,17 @@ const userOf = (cx: Place): string => `${cx.namespace}-${cx.name}`.slice(0, 80);
 const CONNECTION = ['hostname', 'user', 'password'] as const;
 const IDENTITY = ['url', 'user', 'password', 'project', 'region'] as const;
 
+/** A CA means that the way must be encrypted; to take the Secret and connect in plain would be worse than to refuse it. */
+function refuseCa(data: object, secret: string, field: string): void {
+  if (!('ca.crt' in data)) return;
+  throw stall({
+    reason: 'NotSupported',
+    what: `Secret ${secret}, named in ${field}, has key ca.crt, and services of this version connect without TLS`,
+    who: 'User',
+    next: 'remove ca.crt from it, if the way there may be plain',
+  });
+}
+
 /** A database that a Secret opens; `field` is the field that names it, `name` the database unless the Secret says. */
 export async function readDatabase<O extends Managed>(
   cx: Cx<O>,
@@ -78,6 +89,7 @@ export async function readDatabase<O extends Managed>(
 ): Promise<DatabaseLink> {
   const data: Record<(typeof CONNECTION)[number], string> & { port?: string; database?: string; incarnation?: string } =
     await cx.secret(secret, CONNECTION, field);
+  refuseCa(data, secret, field);
   const { hostname: host, user, password, port, database = name, incarnation } = data;
   const link = { host, port: Number(port ?? mariadb.PORT), database, user, password };
   return { ...link, ...(incarnation !== undefined && { incarnation }) };
@@ -89,12 +101,16 @@ export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, fiel
     CONNECTION,
     field,
   );
+  refuseCa(data, secret, field);
   const { hostname: host, user, password, port, vhost = '/' } = data;
   return { host, port: Number(port ?? rabbitmq.AMQP_PORT), vhost, user, password };
 }
 
-export const readIdentity = <O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<IdentityLink> =>
-  cx.secret(secret, IDENTITY, field);
+export async function readIdentity<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<IdentityLink> {
+  const data: IdentityLink = await cx.secret(secret, IDENTITY, field);
+  refuseCa(data, secret, field);
+  return data;
+}
 
 /**
  * Creates database and user in the instance that the spec names, or reads a hand-made Secret. The user may open all of

@@ -8,6 +8,7 @@ import { wait } from '../runtime/plan/unmet.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { imageOf } from './images.ts';
 import { type Place, partOf, podLabels, workloadName } from './names.ts';
+import { has, onNodes } from './node.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate } from './pod.ts';
 import { claimTemplate } from './storage.ts';
 import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
@@ -156,14 +157,6 @@ export function processOf<O extends Managed, S>(
   };
 }
 
-const onNodes = (label: string): PodSpec['affinity'] => ({
-  nodeAffinity: {
-    requiredDuringSchedulingIgnoredDuringExecution: {
-      nodeSelectorTerms: [{ matchExpressions: [{ key: label, operator: 'Exists' }] }],
-    },
-  },
-});
-
 /** Applies it, and waits until its pods run what it says. Gives the numbers of pods wanted and ready. */
 export async function runWorkload<O extends Managed, S>(
   cx: Cx<O>,
@@ -186,7 +179,7 @@ export async function runWorkload<O extends Managed, S>(
       selector: { matchLabels: labels },
       template: podTemplate(blockOf(cx, workload), process, config, labels, {
         ...(workload.graceSeconds !== undefined && { graceSeconds: workload.graceSeconds }),
-        pod: { ...(workload.nodes && { affinity: onNodes(workload.nodes) }), ...workload.pod },
+        pod: { ...(workload.nodes && { affinity: onNodes([has(workload.nodes)]) }), ...workload.pod },
       }),
       ...(workload.data && { volumeClaimTemplates: [claimTemplate(cx, labels)] }),
     },
