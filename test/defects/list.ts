@@ -14,6 +14,34 @@ const engine = (pattern: string) => `src/runtime/plan/engine.test.ts > ${pattern
 
 export const DEFECTS: readonly Defect[] = [
   {
+    name: 'an empty map of a custom resource counts as nothing',
+    file: 'src/runtime/plan/match.ts',
+    find: 'dropsEmpty(body.apiVersion)',
+    replace: 'true',
+    caughtBy: 'src/runtime/plan/match.test.ts > an empty map is something',
+  },
+  {
+    name: 'a long watch gives nobody else a turn',
+    file: 'src/real/lines.ts',
+    find: 'if (++lines % LINES_PER_TURN === 0) await turn();',
+    replace: '',
+    caughtBy: 'src/real/lines.test.ts > let others have a turn',
+  },
+  {
+    name: 'a first list is put object by object',
+    file: 'src/kube/store.ts',
+    find: 'if (this.#objects.size === 0) {',
+    replace: 'if (false) {',
+    caughtBy: 'src/kube/store.test.ts > a first list is taken over',
+  },
+  {
+    name: 'a service writes an option under its old name',
+    file: 'src/services/sections.ts',
+    find: "[release === '2026.1' ? 'socket_timeout' : 'memcache_socket_timeout']",
+    replace: "['memcache_socket_timeout']",
+    caughtBy: 'src/services/nova/config.test.ts > api: every option exists in 2026.1',
+  },
+  {
     name: 'delete without a UID',
     file: 'src/kube/client.ts',
     find: 'preconditions: { uid, ...',
