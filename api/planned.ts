@@ -17,11 +17,15 @@ const CLOUD = 'issue 5: the first cloud';
 const WHOLE = 'issue 6: the whole control plane';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
-const wholeCloud = ['tls', 'credentialRotation', 'networkPolicy', 'actions'];
+const later = ['credentialRotation', 'networkPolicy', 'actions'];
+const wholeCloud = ['tls', ...later];
+/** Of what is published; TLS inside the cluster and the Gateway API come later. */
+const inside = ['tls.secretName', 'tls.caBundleSecretName', 'tls.issuerRef.group', 'ingress.gatewayRef'];
+const published = [...inside, ...later];
 const config = ['defaultConfigOverwrite', 'override'];
 
 /** The region comes with Keystone, until one Keystone serves several. */
-const apiPlanned = [...wholeCloud, 'override', 'ingress', 'region'];
+const apiPlanned = [...published, 'override', 'region'];
 
 /** The region of Nova's parts comes with the Secret that opens Keystone, until one Keystone serves several. */
 const novaPart = ['tls', 'actions', 'override', 'region'];
@@ -40,7 +44,7 @@ const everywhere = (field: string): string[] => [
  * kind that gets them answers for their fields.
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
-  OpenStackControlPlane: [{ fields: [...wholeCloud, 'publicDomain', 'ingress'], waitsFor: WHOLE }],
+  OpenStackControlPlane: [{ fields: ['tls.caBundleSecretName', 'ingress.gatewayRef', ...later], waitsFor: WHOLE }],
   MariaDB: [
     { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
     { fields: wholeCloud, waitsFor: WHOLE },
@@ -55,7 +59,7 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ],
   Keystone: [
     { fields: config, waitsFor: CLOUD },
-    { fields: [...wholeCloud, 'expose', 'ingress'], waitsFor: WHOLE },
+    { fields: [...published, 'expose'], waitsFor: WHOLE },
   ],
   Glance: [{ fields: apiPlanned, waitsFor: WHOLE }],
   Placement: [{ fields: apiPlanned, waitsFor: WHOLE }],
@@ -80,12 +84,12 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ],
   Nova: [
     {
-      fields: [...wholeCloud, ...everywhere('override'), ...everywhere('expose'), 'ingress'],
+      fields: [...published, ...everywhere('override'), ...everywhere('expose')],
       waitsFor: WHOLE,
     },
   ],
   NovaCell: [{ fields: ['tls', 'actions', ...inCell('override'), ...inCell('expose')], waitsFor: WHOLE }],
-  NovaAPI: [{ fields: [...novaPart, 'ingress'], waitsFor: WHOLE }],
+  NovaAPI: [{ fields: [...inside, 'actions', 'override', 'region'], waitsFor: WHOLE }],
   NovaScheduler: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaConductor: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaMetadata: [{ fields: [...novaPart, 'expose'], waitsFor: WHOLE }],
@@ -102,7 +106,7 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
       waitsFor: WHOLE,
     },
   ],
-  Horizon: [{ fields: [...wholeCloud, ...config, 'ingress'], waitsFor: WHOLE }],
+  Horizon: [{ fields: [...published, ...config], waitsFor: WHOLE }],
   CephStorage: [{ fields: ['rook', 'actions'], waitsFor: WHOLE }],
   Cinder: [
     {

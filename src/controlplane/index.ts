@@ -13,6 +13,13 @@ const input = row('InputReady', {
   run: async cx => {
     const lines = SECTION_NAMES.filter(section => enabled(cx.spec, section)).map(section => lineOf(cx, section));
     cx.report({ services: lines, phase: phaseOf(cx, lines), release: cx.spec.release, endpoints: endpointsOf(cx) });
+    if (cx.spec.publicDomain !== undefined && cx.spec.ingress.routing === 'path')
+      throw stall({
+        reason: 'NotSupported',
+        what: 'spec.ingress.routing is path',
+        who: 'User',
+        next: 'use host: this version gives each service a name',
+      });
     const others = cx.list(OpenStackControlPlane, {}).filter(other => older(other, cx.object));
     if (others[0])
       throw stall({

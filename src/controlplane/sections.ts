@@ -44,6 +44,19 @@ export function enabled(spec: DeepReadonly<CloudSpec>, section: SectionName): bo
 /** Settings of the whole cloud that each child has as a field of its own. The child's section wins. */
 const CLOUD_WIDE = ['release', 'region', 'deletionPolicy', 'podProfile', 'images', 'storageClass'] as const;
 
+/** A name of its own under the cloud's domain for each service that can be published; TLS as the cloud has it. */
+function published(spec: DeepReadonly<CloudSpec>, section: SectionName): object {
+  const { publicDomain, ingress, tls } = spec;
+  const own = spec[section] as { readonly ingress?: object; readonly publicURL?: string; readonly tls?: object };
+  if (publicDomain === undefined || own.publicURL || !kindOf(section).specFields.includes('ingress')) return {};
+  const { className, annotations, gatewayRef } = ingress;
+  const shared = { className, ...(annotations && { annotations }), ...(gatewayRef && { gatewayRef }) };
+  return {
+    ingress: { ...shared, hostname: `${section}.${publicDomain}`, ...own.ingress },
+    ...(tls.enabled && tls.issuerRef && !own.tls && { tls: { enabled: true, issuerRef: tls.issuerRef } }),
+  };
+}
+
 /** What spec.storageBackend means for those who keep data; a section that says otherwise wins. */
 const STORED: Readonly<Record<CloudSpec['storageBackend'], Partial<Record<SectionName, object>>>> = {
   ceph: {
@@ -63,5 +76,10 @@ export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): 
     field,
     spec[field],
   ]);
-  return { ...Object.fromEntries(wide), ...STORED[spec.storageBackend]?.[section], ...own };
+  return {
+    ...Object.fromEntries(wide),
+    ...STORED[spec.storageBackend]?.[section],
+    ...own,
+    ...published(spec, section),
+  };
 }

@@ -81,6 +81,11 @@ export const REASONS = {
     'Create it with the keys that the message names.',
   ),
   SecretIncomplete: entry('User', 'A Secret lacks a key.', 'Add the key.'),
+  IngressClassNotFound: entry(
+    'User',
+    'An IngressClass that the spec names does not exist.',
+    'Install its controller, or name another class.',
+  ),
   StorageClassNotFound: entry(
     'User',
     'The StorageClass does not exist.',

@@ -1,6 +1,7 @@
 import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
+import { type Exposed, ingressUrl } from './ingress.ts';
 import { serviceHost, workloadName } from './names.ts';
 
 export interface Endpoints {
@@ -22,8 +23,9 @@ export function endpointsOf<O extends Managed>(
 ): Endpoints {
   const internal = `http://${serviceHost(cx, workloadName(cx.name, component))}:${port}`;
   const given = cx.spec as Readonly<Record<string, string | undefined>>;
-  if (main) return { internal, outside: path => given.publicURL ?? `${internal}${path}` };
-  return { internal, outside: path => `${given[`${component}PublicURL`] ?? internal}${path}` };
+  const open = ingressUrl(cx.spec as Exposed, main ? undefined : component) ?? internal;
+  if (main) return { internal, outside: path => given.publicURL ?? `${open}${path}` };
+  return { internal, outside: path => `${given[`${component}PublicURL`] ?? open}${path}` };
 }
 
 export interface ServicePorts {

@@ -4,6 +4,8 @@ import {
   CronJob,
   DaemonSet,
   Deployment,
+  Ingress,
+  IngressClass,
   Job,
   Pod,
   ReplicaSet,
@@ -21,6 +23,7 @@ import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
 import { applyService, endpointsOf } from './expose.ts';
 import { clean, cleaningScript } from './housekeeping.ts';
+import { publish } from './ingress.ts';
 import { type BusLink, busUrl, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { podLabels, workloadName } from './names.ts';
 import { kollaStart, type Process, podSpec } from './pod.ts';
@@ -234,6 +237,8 @@ export function serve<K extends AnyKind, I = void>(
         const { internal, outside } = endpointsOf(cx, component, port ?? 80);
         return { type, name, internal: `${internal}${path}`, public: outside(path) };
       });
+      for (const component of new Set(lines.map(line => line.component)))
+        await publish(cx, workloadName(cx.name, component), component === 'api' ? undefined : component);
       const [{ internal, public: open }] = entries as [(typeof entries)[0]];
       cx.report({ endpoints: { internal, public: open } } as never);
       return entries;
@@ -336,10 +341,11 @@ function planOf<K extends AnyKind, I>(
         ServiceResource,
         Job,
         ...(service.housekeeping ? [CronJob] : []),
+        ...(service.catalog ? [Ingress] : []),
         ...kinds,
         ...(service.manages ?? []),
       ],
-      reads: [Pod, ReplicaSet, ...(service.reads ?? [])],
+      reads: [Pod, ReplicaSet, ...(service.catalog ? [IngressClass] : []), ...(service.reads ?? [])],
       external: true,
     },
   );

@@ -8,7 +8,7 @@ import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
 import { Lens } from './lens.ts';
-import { host, label, objectOf, passwordIn, readyCloud, secret, sqlOf } from './services.ts';
+import { host, ingressClass, label, objectOf, passwordIn, readyCloud, secret, sqlOf } from './services.ts';
 
 /** Everything of the pod block, none of it left to its default. */
 const pods = {
@@ -37,7 +37,6 @@ const ingress = {
   path: '/',
   className: 'x',
   annotations: { a: 'b' },
-  gatewayRef: { name: 'g', sectionName: 's' },
 };
 
 /** Nova and NovaCell pass their templates on as they are, so their parts answer for the fields. */
@@ -45,12 +44,14 @@ async function stories(look: Lens['look']): Promise<void> {
   const cloud = await readyCloud({}, c => label(c, 'node-1', { 'openstack.k8s.io/compute': '' }), {
     operator: { lens: look },
   });
+  cloud.hands.apply(ingressClass('x'));
   for (const database of ['hand_api', 'hand_cell']) sqlOf(cloud).databases[database] = { schemas: [] };
   const root = { hostname: host('mariadb'), user: 'root', password: passwordIn(cloud, 'mariadb-root') };
   const bus = { ...pods, messageBusSecret: 'bus', keystoneSecret: 'user' };
   const cell = { ...bus, cellDatabaseSecret: 'cell' };
   const all = { ...cell, apiDatabaseSecret: 'api', cellMappingsSecret: 'mappings' };
   cloud.apply(
+    secret('b', { 'tls.crt': 'c', 'tls.key': 'k' }),
     secret('more', { 'more.conf': '[DEFAULT]\n' }),
     secret('api', { ...root, database: 'hand_api' }),
     secret('cell', { ...root, database: 'hand_cell' }),

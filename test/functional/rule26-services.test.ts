@@ -12,7 +12,7 @@ import { Placement } from '../../api/openstack/placement.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
 import { Cloud, NS } from './cloud.ts';
 import { Lens } from './lens.ts';
-import { cephSecret, cloudWith, FSID, host, objectOf, passwordIn, secret, sqlOf } from './services.ts';
+import { cephSecret, cloudWith, FSID, host, ingressClass, objectOf, passwordIn, secret, sqlOf } from './services.ts';
 
 const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron, Heat, Horizon, CephStorage, Cinder];
 
@@ -29,6 +29,10 @@ const template = {
 const { replicas: _replicas, ...scheduling } = template;
 const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceConfigSecrets: ['more'] };
 const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
+const open = {
+  ingress: { hostname: 'x.example.org', path: '/x', className: 'haproxy', annotations: { a: 'b' } },
+  tls: { enabled: true, issuerRef: { name: 'ca', kind: 'Issuer' }, publicSecretName: 'cert' },
+};
 const stateless = { ...template, images: { other: 'example.org/two:1' }, podProfile: 'restricted' };
 const full = { ...stateless, deletionPolicy: 'Delete' };
 const rows = { housekeeping: { schedule: '0 1 * * *', retentionDays: 5, suspend: true } };
@@ -42,11 +46,14 @@ async function stories(look: Lens['look']): Promise<void> {
   cloud.apply(objectOf(OVNNetwork, 'ovn'));
   for (const kind of [Glance, Placement, Neutron, Heat, Horizon])
     cloud.apply(objectOf(kind, `plain-${kind.singular}`, { resources: template.resources }));
+  cloud.hands.apply(ingressClass('haproxy'));
+  cloud.apply(secret('cert', { 'tls.crt': 'c', 'tls.key': 'k' }));
   sqlOf(cloud).databases.box = { schemas: [] };
   const root = passwordIn(cloud, 'mariadb-root');
   const admin = { user: 'admin', password: passwordIn(cloud, 'keystone-admin'), project: 'admin', region: 'RegionOne' };
   const api = {
     ...full,
+    ...open,
     ...own,
     ...overwritten,
     publicURL: 'http://x.example.org',
@@ -132,6 +139,7 @@ async function stories(look: Lens['look']): Promise<void> {
     }),
     objectOf(Horizon, 'z', {
       ...stateless,
+      ...open,
       customServiceConfig: 'DEBUG = False\n',
       customServiceConfigSecrets: ['more'],
       keystoneSecret: 'user',

@@ -14,6 +14,7 @@ import type { Plan } from '../../src/runtime/plan/row.ts';
 import { PLANS } from '../../src/services/list.ts';
 import { Cloud, NS } from './cloud.ts';
 import { Lens } from './lens.ts';
+import { ingressClass } from './services.ts';
 import { ours, secret, slice } from './stories.ts';
 import { Toy, toy } from './toy/index.ts';
 
@@ -42,11 +43,20 @@ const expose = { type: 'External', hostname: 'bus.example.org', port: 1, annotat
 /** Every optional branch of every kind of the slice: full and empty, own and external, made and deleted. */
 async function stories(look: Lens['look']): Promise<void> {
   const cloud = await Cloud.start({ plans: [...PLANS, toy as Plan<never>], kinds: [Toy], operator: { lens: look } });
+  for (const name of ['haproxy', 'x']) cloud.hands.apply(ingressClass(name));
   const restricted = { podProfile: 'restricted', deletionPolicy: 'Delete' };
   cloud.apply(
     secret('more', { 'more.conf': '[DEFAULT]\n' }),
     secret('login', { user: 'root', password: 'a-password-of-mine', hostname: 'db.openstack.svc.cluster.local' }),
-    slice({ ...wholeCloud, tls: {}, publicDomain: 'example.org', customServiceConfig: '[DEFAULT]\ndebug = true\n' }),
+    secret('b', { 'tls.crt': 'c', 'tls.key': 'k' }),
+    secret('keystone-api-public-tls', { 'tls.crt': 'c', 'tls.key': 'k' }),
+    slice({
+      ...wholeCloud,
+      tls: { enabled: true, issuerRef: { name: 'ca' } },
+      publicDomain: 'example.org',
+      ingress: { annotations: { a: 'b' } },
+      customServiceConfig: '[DEFAULT]\ndebug = true\n',
+    }),
     ours('MariaDB', 'db', {
       ...pods,
       ...wholeCloud,
@@ -95,7 +105,6 @@ async function stories(look: Lens['look']): Promise<void> {
         path: '/',
         className: 'x',
         annotations: { a: 'b' },
-        gatewayRef: { name: 'g', sectionName: 's' },
       },
       publicURL: 'http://k.example.org',
       housekeeping: { schedule: '0 0 * * *' },

@@ -97,3 +97,11 @@ export const cephSecret = () =>
     'ceph.conf': `[global]\nfsid = ${FSID}\nmon_host = [v2:10.1.0.1:3300]\n`,
     'ceph.client.admin.keyring': '[client.admin]\n\tkey = AQadmin==\n',
   });
+
+/** What an ingress controller brings along. */
+export const ingressClass = (name: string): AnyObject => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IngressClass',
+  metadata: { name },
+  spec: { controller: 'example.org/ingress' },
+});

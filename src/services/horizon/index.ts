@@ -1,12 +1,13 @@
 import type { ObjectOf } from '../../../api/kind.ts';
 import { Horizon } from '../../../api/openstack/horizon.ts';
 import { Keystone } from '../../../api/openstack/keystone.ts';
-import { Deployment, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
+import { Deployment, Ingress, IngressClass, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
 import { configSecret, plainTexts } from '../config.ts';
 import { applyService, endpointsOf } from '../expose.ts';
+import { publish } from '../ingress.ts';
 import { internalUrl } from '../keystone/address.ts';
 import { cache } from '../links.ts';
 import { podLabels, workloadName } from '../names.ts';
@@ -60,6 +61,7 @@ const expose = row('ExposeReady', {
     await applyService(cx, { name: workloadName(cx.name, COMPONENT), ports: dashboard.ports ?? {}, selector });
     const { internal, outside } = endpointsOf(cx, COMPONENT, PORT, true);
     cx.report({ endpoints: { internal, public: outside('') }, release: cx.spec.release } as never);
+    await publish(cx, workloadName(cx.name, COMPONENT));
     return [internal, outside('')] as const;
   },
 });
@@ -97,5 +99,5 @@ const answering = row('Answering', {
 export const horizon = plan(
   Horizon,
   { config, expose, pods, answering },
-  { manages: [Secret, Service, Deployment], reads: [Pod, ReplicaSet], external: true },
+  { manages: [Secret, Service, Deployment, Ingress], reads: [Pod, ReplicaSet, IngressClass], external: true },
 );

@@ -4,6 +4,7 @@ import type { IdentityAddress } from '../../cloud/ports.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
+import { type Exposed, ingressUrl } from '../ingress.ts';
 import { type Place, serviceHost } from '../names.ts';
 
 export type KeystoneObject = ObjectOf<typeof Keystone>;
@@ -17,7 +18,7 @@ export const internalUrl = (place: Place, object: DeepReadonly<KeystoneObject>):
   `http://${serviceHost(place, `${object.metadata.name}-api`)}:${PORT}`;
 
 export const publicUrl = (place: Place, object: DeepReadonly<KeystoneObject>): string =>
-  object.spec.publicURL ?? internalUrl(place, object);
+  object.spec.publicURL ?? ingressUrl(object.spec as Exposed) ?? internalUrl(place, object);
 
 export async function adminAddress<O extends Managed>(
   cx: Cx<O> & Place,

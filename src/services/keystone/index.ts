@@ -2,7 +2,17 @@ import { stringify } from 'yaml';
 import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Memcached } from '../../../api/openstack/memcached.ts';
 import { CloudError, type Identity } from '../../cloud/ports.ts';
-import { CronJob, Deployment, Job, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
+import {
+  CronJob,
+  Deployment,
+  Ingress,
+  IngressClass,
+  Job,
+  Pod,
+  ReplicaSet,
+  Secret,
+  Service,
+} from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { RETRY_ANNOTATION } from '../../runtime/plan/names.ts';
 import { assertReady } from '../../runtime/plan/ready.ts';
@@ -13,6 +23,7 @@ import { configSecret, generatedFile, userFiles } from '../config.ts';
 import { applyService } from '../expose.ts';
 import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
+import { publish } from '../ingress.ts';
 import { cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels } from '../names.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
@@ -222,6 +233,7 @@ const expose = row('ExposeReady', {
       selector: podLabels('Keystone', cx.name, 'api'),
     });
     cx.report({ endpoints: { internal: internalUrl(cx, cx.object), public: publicUrl(cx, cx.object) } });
+    await publish(cx, `${cx.name}-api`);
   },
 });
 
@@ -320,5 +332,9 @@ const clouds = row('ClientConfigReady', {
 export const keystone = plan(
   Keystone,
   { input, keys, db, user, config, schema, bootstrapped, cleaning, expose, pods, endpoints, answering, clouds },
-  { manages: [Secret, Service, Deployment, Job, CronJob], reads: [Pod, ReplicaSet], external: true },
+  {
+    manages: [Secret, Service, Deployment, Job, CronJob, Ingress],
+    reads: [Pod, ReplicaSet, IngressClass],
+    external: true,
+  },
 );

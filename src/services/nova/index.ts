@@ -12,6 +12,7 @@ import { assertReady, isReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
+import { type Exposed, ingressUrl } from '../ingress.ts';
 import { cache, dropIdentity, identity, identityAdmin } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { expectedOf, silent } from '../reported.ts';
@@ -238,7 +239,8 @@ const entry = row('EndpointsReady', {
   needs: { user },
   run: async cx => {
     const internal = apiUrl(cx);
-    const endpoints = { internal, public: cx.spec.publicURL ?? internal };
+    const open = ingressUrl(cx.spec as Exposed);
+    const endpoints = { internal, public: cx.spec.publicURL ?? (open ? `${open}/v2.1` : internal) };
     cx.report({ endpoints });
     if (inCatalog(cx)) await (await identityAdmin(cx))?.ensureService({ name: cx.name, type: 'compute', endpoints });
   },

@@ -164,7 +164,7 @@ const linkFields = (links: Links) => ({
 
 export const apiSpec = (spec: Spec, links: Links) =>
   ({
-    ...picked(spec, [...COMMON, 'image', 'publicURL']),
+    ...picked(spec, [...COMMON, 'image', 'publicURL', 'ingress', 'tls']),
     ...complete(spec, spec.apiServiceTemplate),
     ...linkFields(links),
   }) as Partial<InputOf<typeof NovaAPI>>;
