@@ -139,6 +139,7 @@ describe('a deploy, read from an audit log', () => {
     expect(text).toContain('p95 195 ms');
     expect(text).toMatch(/statefulsets\/mariadb +0\.3 +10\.0 \| #+ +\|/);
     expect(text).toMatch(/statefulsets\/memcached +0\.3 +2\.0 \| =+ +\|/);
+    expect(text).toContain('| jobs/keystone-db-sync-12345678 | 100 | 900 | mariadbs/mariadb |');
     expect(text).toContain('| deployments/keystone-api | 25.0 | 10.0 | 40 ms after jobs/keystone-bootstrap-12345678 |');
   });
 

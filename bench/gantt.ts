@@ -284,6 +284,8 @@ function lastOf(steps: readonly Step[], after: { readonly name: string; readonly
 }
 
 const WIDTH = 60;
+/** Waits to name: beyond these nothing is worth mending. */
+const LONGEST = 10;
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
 const told = ({ p95, worst }: Spread): string => `p95 ${Math.round(p95)} ms, worst ${Math.round(worst)} ms`;
@@ -302,6 +304,13 @@ export function markdown(report: Report): string {
     const gap = step.after ? `${Math.round(step.start - step.after.at)} ms after ${step.after.name}` : 'at once';
     return `| ${step.name} | ${seconds(step.start)} | ${seconds(step.end - step.start)} | ${gap} |`;
   });
+  const waits = steps
+    .flatMap(({ name, start, after, configured = 0 }) =>
+      after ? [{ name, after, own: start - Math.max(after.at, configured), all: start - after.at }] : [],
+    )
+    .toSorted((a, b) => b.all - a.all)
+    .slice(0, LONGEST)
+    .map(wait => `| ${wait.name} | ${Math.round(wait.own)} | ${Math.round(wait.all)} | ${wait.after.name} |`);
   return [
     `OpenStackControlPlane ${report.cloud}, begun ${report.begun}: ${seconds(total)} s; ${steps.length} workloads and Jobs.`,
     `To the request that made a step, from its last prerequisite: ${told(report.latency)}; from the last thing that somebody else did, ` +
@@ -316,6 +325,10 @@ export function markdown(report: Report): string {
     '| Critical path | begun (s) | took (s) | |',
     '|---|---|---|---|',
     ...path,
+    '',
+    '| Longest waits | ms | with calls | after |',
+    '|---|---|---|---|',
+    ...waits,
     '',
   ].join('\n');
 }
