@@ -76,12 +76,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       'The option may have its group before it. Without a group every group is shown in which somebody sets it.\nSecret values are hidden unless --reveal. Exit code 1 when a pod runs another value than the current one.',
     flags: [
       ['--pod <name>', 'only this pod'],
+      ['--node <name>', 'to this host outside the cluster, in the twelve hops of the data plane'],
       ['--reveal', 'show secret values'],
     ],
     examples: [
       ['keystone debug -n openstack', 'in whatever group it is'],
       ['nova libvirt cpu_models -n openstack', 'in every process of Nova'],
       ['neutron DEFAULT transport_url --reveal', 'with its password'],
+      ['nova libvirt cpu_models --node compute-0', 'the way to a hypervisor'],
     ],
     reads: 'whole',
     run: async cx => (await import('./trace.ts')).trace(cx),

@@ -1,12 +1,21 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject } from '../kube/object.ts';
 import * as builtin from '../kube/resource.ts';
-import { apiVersionOf, type Resource } from '../kube/resource.ts';
+import { apiVersionOf, type Resource, resourceName } from '../kube/resource.ts';
+import { PLANS } from '../services/list.ts';
 import { UsageError } from './yaml.ts';
+
+/** What some plan writes or reads: a plan on a copy needs all of it, or what is there would look as if it had to be made. */
+export const PLANNED: readonly Resource[] = [
+  ...new Map(
+    PLANS.flatMap(({ manages, reads }) => [...manages, ...reads]).map(resource => [resourceName(resource), resource]),
+  ).values(),
+];
 
 const ALL: readonly Resource[] = [
   ...Object.values(builtin).filter((value): value is Resource => typeof value === 'object'),
   ...KINDS,
+  ...PLANNED,
 ];
 
 const find = (object: Pick<AnyObject, 'apiVersion' | 'kind'>): Resource | undefined =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NoAnswer, type Response, type Transport } from '../kube/transport.ts';
+import { PLANS } from '../services/list.ts';
 import { readCluster } from './source.ts';
 
 const list = (items: object[] = []): Response => ({
@@ -48,5 +49,17 @@ describe('a cluster that does not let us see', () => {
       kind: 'Secret',
       metadata: secret.metadata,
     });
+  });
+
+  it('a plan reads everything that some controller writes', async () => {
+    const asked = new Set<string>();
+    const answer = (path: string): Response => {
+      asked.add(path.split('/').at(-1) ?? '');
+      return list();
+    };
+    await readCluster(transport(answer), 'openstack', 'whole', 'kubeconfig x');
+    const written = PLANS.flatMap(plan => plan.manages.map(resource => resource.plural));
+    expect(written.filter(plural => !asked.has(plural))).toEqual([]);
+    expect(written).toContain('cronjobs');
   });
 });

@@ -147,6 +147,14 @@ async function fromCluster(flags: SourceFlags, depth: Depth): Promise<Snapshot> 
   return readCluster(transport, namespace, depth, credentials.source);
 }
 
+/** Beside our own kinds and Secrets. */
+async function resourcesFor(depth: Depth): Promise<readonly Resource[]> {
+  const base = [...BUILT_IN, ...OF_THE_CLUSTER];
+  if (depth === 'look') return base;
+  const known = new Set([...base, ...KINDS, Secret].map(resourceName));
+  return [...base, ...(await import('./resources.ts')).PLANNED.filter(resource => !known.has(resourceName(resource)))];
+}
+
 /** Everything at once; what may not be read is a note, unless nothing of ours can be. */
 export async function readCluster(
   transport: Transport,
@@ -189,7 +197,7 @@ export async function readCluster(
   const denied = notes.filter(note => note.startsWith('no permission'));
   if (denied.length === KINDS.length) throw new Error(`${denied[0]} (and on ${denied.length - 1} more of our kinds)`);
   if (absent.length > 0) notes.push(`the cluster's CRDs are older than this program: it has no ${absent.join(', ')}`);
-  const others = await Promise.all([...BUILT_IN.map(list), ...OF_THE_CLUSTER.map(list), secrets()]);
+  const others = await Promise.all([...(await resourcesFor(depth)).map(list), secrets()]);
   const objects = within([...own, ...others.flat()], namespace);
   return {
     view: viewOf(objects, client.serverTime()),

@@ -1,4 +1,5 @@
 import { filesOf, serviceOf } from '../insight/config.ts';
+import { journeysOf } from '../insight/journey.ts';
 import { type Setter, type Trace, trace as traceOf } from '../insight/trace.ts';
 import { ageOf, type Live, namespaceOf, type View } from '../insight/view.ts';
 import { schemaOf } from '../oslo/options.ts';
@@ -11,6 +12,8 @@ import { UsageError } from './yaml.ts';
 export async function trace(cx: Invocation): Promise<Answer> {
   const [service = '', ...words] = cx.args;
   const { view, notes } = await cx.snapshot();
+  const { node } = cx.flags as { node?: string };
+  if (node !== undefined) return toNode(view, words, node);
   const object = objectNamed(view, service);
   const secrets = configsBelow(view, object);
   if (secrets.length === 0) throw new UsageError(`${object.kind} ${object.metadata.name} has no config Secret (yet)`);
@@ -32,6 +35,33 @@ export async function trace(cx: Invocation): Promise<Answer> {
     code: found.some(item => item.pods.some(p => p.runs === 'other')) ? 1 : 0,
   };
 }
+
+/** To a host outside the cluster: the hops of the data plane instead of a Secret and its pods. */
+function toNode(view: View, words: readonly string[], node: string): Answer {
+  const [group, key] =
+    words.length === 2 ? [words[0]!.replace(/^\[|\]$/g, ''), words[1]!] : ['DEFAULT', words[0] ?? ''];
+  const journeys = journeysOf(view, group, key, node);
+  if (journeys.length === 0) throw new UsageError(`no text that reaches ${node} sets [${group}] ${key}`);
+  const text = (paper: Paper): string =>
+    journeys
+      .map(({ value, hops }) =>
+        [
+          paper.paint('bold', `[${group}] ${key} = ${value}   to ${node}`),
+          table(
+            paper,
+            ['HOP', 'WHAT', 'STATE', 'SAYS'],
+            hops.map(hop => [String(hop.number), hop.what, { text: hop.state, style: HOPS[hop.state] }, hop.says]),
+          ),
+        ].join('\n'),
+      )
+      .join('\n\n');
+  return {
+    data: { journeys },
+    text,
+    code: journeys.some(({ hops }) => hops.some(hop => hop.state === 'open')) ? 1 : 0,
+  };
+}
+const HOPS = { done: 'green', open: 'yellow', unknown: 'gray' } as const;
 
 /** Those of the object and of its parts: Nova has one per process. */
 function configsBelow(view: View, object: Live): readonly Live[] {

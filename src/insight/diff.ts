@@ -1,6 +1,6 @@
 import { assignments, parse } from '../oslo/parse.ts';
 import { redactText } from '../world/log.ts';
-import { filesOf } from './config.ts';
+import { filesOf, soundsSecret } from './config.ts';
 import { isOurs, type Live, namespaceOf } from './view.ts';
 
 export interface FieldChange {
@@ -118,7 +118,6 @@ function change(path: string, before: unknown, after: unknown): FieldChange {
 }
 
 const MASK = '(secret)';
-const SOUNDS = /(password|passwd|passcode|secret|token|_key|connection|transport_url)$/;
 
 /** Config files option by option; everything else in a Secret as keys only. */
 function secretFields(before: Live, after: Live): readonly FieldChange[] {
@@ -154,7 +153,7 @@ function optionFields(file: string, before: string, after: string): readonly Fie
 }
 
 const maskedValue = (name: string, value: string | undefined): string | undefined =>
-  value === undefined || value === '' ? value : SOUNDS.test(name) ? MASK : value;
+  value === undefined || value === '' ? value : soundsSecret(name) ? MASK : value;
 
 function optionsOf(text: string): ReadonlyMap<string, string> {
   const parsed = parse(text);

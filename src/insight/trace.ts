@@ -4,6 +4,7 @@ import { type Layered, type LayerInput, layered, originOf } from '../oslo/layers
 import type { Layer, Source } from '../oslo/model.ts';
 import type { Schema } from '../oslo/options.ts';
 import { type Document, parse } from '../oslo/parse.ts';
+import { soundsSecret } from './config.ts';
 
 type Live = DeepReadonly<AnyObject>;
 
@@ -148,10 +149,8 @@ function origin(
   return { layer: input.layerOf?.(from.object) ?? kind, ...from };
 }
 
-/** The tables do not flag what plug-ins register at run time, so names that sound secret are hidden as well. */
 function isSecret(section: string, key: string, schema: Schema | undefined): boolean {
-  const sounds = /(password|passwd|passcode|secret|token|_key|connection|transport_url)$/;
-  return schema?.option(section, key)?.secret === true || sounds.test(key);
+  return schema?.option(section, key)?.secret === true || soundsSecret(key);
 }
 
 const hasCredentials = (value: string): boolean => /:\/\/[^/@\s:]*:[^/@\s]+@/.test(value);
