@@ -50,7 +50,8 @@ def nova():
     import os_vif
     # Registers the options of its plugins.
     os_vif.initialize()
-    return nova.conf.CONF, COMMON
+    # Registered when a daemon is launched.
+    return nova.conf.CONF, COMMON + ['oslo.service.service']
 
 
 def neutron():

@@ -72,7 +72,7 @@ function collect(cloud: Cloud): Rendered[] {
   const pods = [Deployment, StatefulSet, DaemonSet, Job].flatMap(resource =>
     cloud.hands
       .list(resource, NS)
-      .map(object => ({ name: `${object.kind} ${object.metadata.name}`, spec: podOf(object) })),
+      .map(object => ({ name: `${resource.kind} ${object.metadata.name}`, spec: podOf(object) })),
   );
   const found = pods.flatMap(pod =>
     pod.spec.containers.map(container => {

@@ -17,7 +17,7 @@ export const namespaces: Readonly<Record<string, readonly string[]>> = {
   keystone: ['keystone', ...common],
   placement: ['placement.conf', 'oslo.log', 'oslo.policy', 'oslo.middleware', token],
   glance: ['glance.api', 'glance.store', 'glance.multi_store', ...common, token],
-  nova: ['nova.conf', 'oslo.privsep', 'os_vif', ...common, token],
+  nova: ['nova.conf', 'oslo.privsep', 'oslo.service.service', 'os_vif', ...common, token],
   neutron: [
     ...['neutron', 'neutron.agent', 'neutron.base.agent', 'neutron.db', 'neutron.extensions', 'neutron.ml2'],
     ...['neutron.ml2.ovn', 'nova.auth', 'placement.auth', ...common, token],
