@@ -35,6 +35,7 @@ const MAY_NAME: Readonly<Record<string, string>> = {
   'src/services/list.ts': 'the one list',
   'src/controlplane/sections.ts': 'where each stands in a cloud',
   'src/insight/config.ts': 'whose options a file of a kind is read by',
+  'src/insight/journey.ts': 'the way of a variable to nova-compute on a host, as its document tells it',
   'src/insight/reasons.ts': "reasons of Nova's own, told in its words",
   'src/oslo/options.ts': "names of the files in upstream's option tables",
   'src/oslo/owned.ts': 'options that the operator owns, by file',
