@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import { Ingress } from '../../src/kube/resource.ts';
+import { Cloud } from './cloud.ts';
+import { cephSecret, ingressClass, label, secret } from './services.ts';
+
+const certificates = [
+  'keystone-api',
+  'glance-api',
+  'placement-api',
+  'neutron-api',
+  'nova-api',
+  'heat-api',
+  'heat-cfn',
+  'horizon',
+];
+
+/** What each needs of its cluster beside a labelled node. */
+const GROUND: Readonly<Record<string, (cloud: Cloud) => void>> = {
+  minimal: () => {},
+  ceph: cloud => cloud.apply(cephSecret()),
+  cells: () => {},
+  tls: cloud => {
+    cloud.hands.apply(ingressClass('traefik'));
+    // cert-manager is not here: what it would make is.
+    for (const name of certificates) cloud.apply(secret(`${name}-public-tls`, { 'tls.crt': 'c', 'tls.key': 'k' }));
+  },
+};
+
+describe('every sample of a cloud', () => {
+  it.each(Object.keys(GROUND))(
+    '%s deploys, rests, and goes without leaving anything but what was there before',
+    async name => {
+      const text = readFileSync(`config/samples/controlplane_${name}.yaml`, 'utf8');
+      const sample = parse(text) as AnyObject & { spec: object };
+      const cloud = await Cloud.start();
+      label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
+      GROUND[name]?.(cloud);
+      const before = cloud.left();
+      cloud.apply({ ...sample, spec: { ...sample.spec, deletionPolicy: 'Delete' } });
+      await cloud.ready(OpenStackControlPlane, name);
+      await cloud.settle();
+      if (name === 'tls') expect(cloud.hands.list(Ingress, 'openstack')).toHaveLength(certificates.length);
+      const writes = cloud.writes().length;
+      await cloud.sim.run(1_800_000);
+      expect(cloud.writes().slice(writes)).toEqual([]);
+      cloud.hands.remove(OpenStackControlPlane, 'openstack', name);
+      await cloud.settle();
+      expect(cloud.left()).toEqual(before);
+    },
+    240_000,
+  );
+});
