@@ -84,7 +84,9 @@ export function secretStories(open: () => Promise<Stage>, { cloud, name, cells }
     it('config and scripts of the Job that maps each cell', async () => {
       for (const cell of ['cell0', 'cell1']) {
         expect(await keys(`nova-${cell}-manage-config-data`)).toContain('01-nova.conf');
-        expect(await keys(`nova-${cell}-manage-scripts`)).toEqual(['delete-cell.sh', 'ensure-cell.sh']);
+        // The document names the Secret; which scripts there are besides is ours to decide.
+        const scripts = expect.arrayContaining(['delete-cell.sh', 'ensure-cell.sh']);
+        expect(await keys(`nova-${cell}-manage-scripts`)).toEqual(scripts);
       }
     });
 
