@@ -8,6 +8,7 @@ import {
   IngressClass,
   Job,
   Pod,
+  PodDisruptionBudget,
   ReplicaSet,
   type Resource,
   Secret,
@@ -337,6 +338,7 @@ function planOf<K extends AnyKind, I>(
     { ...rows, ...also(rows) },
     {
       manages: [
+        PodDisruptionBudget,
         Secret,
         ServiceResource,
         Job,

@@ -1,7 +1,7 @@
 import type { EnvVar, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
 import type { Release } from '../../api/blocks/common.ts';
 import type { DeepReadonly } from '../kube/object.ts';
-import { DaemonSet, Deployment, type Resource, StatefulSet } from '../kube/resource.ts';
+import { DaemonSet, Deployment, PodDisruptionBudget, type Resource, StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
@@ -157,6 +157,17 @@ export function processOf<O extends Managed, S>(
   };
 }
 
+/** A node that is drained takes one pod at a time. One alone gets none: it could never be moved (openstack-facts 27). */
+export async function budget<O extends Managed>(
+  cx: Cx<O>,
+  name: string,
+  matchLabels: Readonly<Record<string, string>>,
+  replicas: number,
+): Promise<void> {
+  if (replicas < 2) return;
+  await cx.apply(PodDisruptionBudget, { metadata: { name }, spec: { maxUnavailable: 1, selector: { matchLabels } } });
+}
+
 /** Applies it, and waits until its pods run what it says. Gives the numbers of pods wanted and ready. */
 export async function runWorkload<O extends Managed, S>(
   cx: Cx<O>,
@@ -169,6 +180,7 @@ export async function runWorkload<O extends Managed, S>(
   const name = workloadName(cx.name, component);
   const labels = podLabels(cx.object.kind, cx.name, component);
   const replicas = templateOf(cx, workload).replicas ?? workload.replicas ?? specOf(cx).replicas;
+  if (resource !== DaemonSet) await budget(cx, name, labels, replicas);
   const live = await cx.workload(resource, {
     metadata: { name },
     spec: {

@@ -1,7 +1,16 @@
 import type { ObjectOf } from '../../../api/kind.ts';
 import { Horizon } from '../../../api/openstack/horizon.ts';
 import { Keystone } from '../../../api/openstack/keystone.ts';
-import { Deployment, Ingress, IngressClass, Pod, ReplicaSet, Secret, Service } from '../../kube/resource.ts';
+import {
+  Deployment,
+  Ingress,
+  IngressClass,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  Secret,
+  Service,
+} from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
@@ -99,5 +108,9 @@ const answering = row('Answering', {
 export const horizon = plan(
   Horizon,
   { config, expose, pods, answering },
-  { manages: [Secret, Service, Deployment, Ingress], reads: [Pod, ReplicaSet, IngressClass], external: true },
+  {
+    manages: [Secret, Service, Deployment, PodDisruptionBudget, Ingress],
+    reads: [Pod, ReplicaSet, IngressClass],
+    external: true,
+  },
 );

@@ -9,6 +9,7 @@ import {
   IngressClass,
   Job,
   Pod,
+  PodDisruptionBudget,
   ReplicaSet,
   Secret,
   Service,
@@ -28,6 +29,7 @@ import { cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels } from '../names.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
 import { uwsgiArgv, uwsgiFile } from '../uwsgi.ts';
+import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
 import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
 import { firstKeys, type Keys, nextRotation, rotate, scheduleProblem } from './keys.ts';
@@ -245,6 +247,7 @@ const pods = row('WorkloadsReady', {
     // An edge gates the first start only: an edit must not wait for a cache that is being restarted (rule 9).
     if (!exists && cached) assertReady(cached);
     const labels = podLabels('Keystone', cx.name, 'api');
+    await budget(cx, `${cx.name}-api`, labels, cx.spec.replicas);
     const live = await cx.workload(Deployment, {
       metadata: { name: `${cx.name}-api` },
       spec: {
@@ -333,7 +336,7 @@ export const keystone = plan(
   Keystone,
   { input, keys, db, user, config, schema, bootstrapped, cleaning, expose, pods, endpoints, answering, clouds },
   {
-    manages: [Secret, Service, Deployment, Job, CronJob, Ingress],
+    manages: [Secret, Service, Deployment, PodDisruptionBudget, Job, CronJob, Ingress],
     reads: [Pod, ReplicaSet, IngressClass],
     external: true,
   },

@@ -1,11 +1,12 @@
 import { Memcached } from '../../../api/openstack/memcached.ts';
-import { Pod, Secret, Service, StatefulSet } from '../../kube/resource.ts';
+import { Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { configSecret } from '../config.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
+import { budget } from '../workload.ts';
 import { type MemcachedObject, memcachedServers, PORT } from './address.ts';
 
 const row = rowsOf<MemcachedObject>();
@@ -54,6 +55,7 @@ const pods = row('WorkloadsReady', {
   needs: { config },
   run: async (cx, { config }) => {
     const labels = podLabels('Memcached', cx.name, 'memcached');
+    await budget(cx, cx.name, labels, cx.spec.replicas);
     const live = await cx.workload(StatefulSet, {
       metadata: { name: cx.name },
       spec: {
@@ -73,5 +75,5 @@ const pods = row('WorkloadsReady', {
 export const memcached = plan(
   Memcached,
   { config, expose, pods },
-  { manages: [Secret, Service, StatefulSet], reads: [Pod] },
+  { manages: [PodDisruptionBudget, Secret, Service, StatefulSet], reads: [Pod] },
 );

@@ -6,6 +6,7 @@ import {
   Deployment,
   PersistentVolumeClaim,
   Pod,
+  PodDisruptionBudget,
   ReplicaSet,
   Secret,
   Service,
@@ -207,7 +208,7 @@ export const ovn = plan(
   OVNNetwork,
   { input, expose, metadata, config, pods, chassis, agent },
   {
-    manages: [Secret, Service, StatefulSet, Deployment, DaemonSet, PersistentVolumeClaim],
+    manages: [PodDisruptionBudget, Secret, Service, StatefulSet, Deployment, DaemonSet, PersistentVolumeClaim],
     reads: [Pod, ReplicaSet, StorageClass],
   },
 );
