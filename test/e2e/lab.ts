@@ -66,7 +66,8 @@ function operatorPids(): number[] {
 }
 
 interface Audit {
-  user: { username: string };
+  /** Without a name where nobody was known yet. */
+  user: { username?: string };
   verb: string;
   requestURI: string;
 }
@@ -105,7 +106,7 @@ export async function labStage(namespace: string): Promise<LabStage> {
         .trim()
         .split('\n')
         .map(line => JSON.parse(line) as Audit)
-        .filter(a => a.user.username.endsWith(':openstack-operator') && !['get', 'list', 'watch'].includes(a.verb))
+        .filter(a => a.user.username?.endsWith(':openstack-operator') && !['get', 'list', 'watch'].includes(a.verb))
         .filter(a => !/\/(events|leases)/.test(a.requestURI))
         .map(a => `${a.verb} ${a.requestURI}`),
     login: password => loginBy(cloud, namespace, password),
