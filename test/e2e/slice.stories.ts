@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -70,6 +71,7 @@ export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles
   describe(`the slice, ${release}`, { timeout: 3_600_000 }, () => {
     beforeAll(async () => {
       stage = await open();
+      await enforce?.(false);
     }, 120_000);
     afterAll(async () => {
       if (await stage.get(OpenStackControlPlane, 'slice')) await stage.remove(OpenStackControlPlane, 'slice');
@@ -119,7 +121,7 @@ export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles
 
     it('makes a password that a person wrote into the Secret the one that works', async () => {
       const old = await password();
-      const fresh = 'a password that a person chose';
+      const fresh = randomUUID();
       await stage.patch(Secret, 'keystone-admin', { data: { password: Buffer.from(fresh).toString('base64') } });
       await until(stage, 'a token by the new password', 300, () => stage.login(fresh).catch(() => false));
       expect(await stage.login(old)).toBe(false);
