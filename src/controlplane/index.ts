@@ -89,8 +89,20 @@ for (const section of SECTION_NAMES) {
       if (cx.spec.rollout === 'strict') inTurn(cx, section);
       assertReady((await cx.child(kind, section, childSpec(cx.spec, section))) as DeepReadonly<AnyObject>);
     },
-    undo: cx => cx.remove(kind, section),
+    undo: async cx => {
+      await tellPolicy(cx, section);
+      await cx.remove(kind, section);
+    },
   });
+}
+
+/** A policy that was edited a moment before the deletion has not reached the child yet, and the child goes by its own. */
+async function tellPolicy(cx: Cx<Cloud>, section: SectionName): Promise<void> {
+  const child = cx.get(kindOf(section), section) as DeepReadonly<AnyObject> | undefined;
+  if (child === undefined || child.metadata.deletionTimestamp !== undefined) return;
+  const wanted = childSpec(cx.spec, section);
+  const policyOf = (spec: unknown): unknown => (spec as { deletionPolicy?: string } | undefined)?.deletionPolicy;
+  if (policyOf(child.spec) !== policyOf(wanted)) await cx.child(kindOf(section), section, wanted);
 }
 
 /** `strict`: each child is made when the one before it is Ready. Like every edge it gates the first creation only. */
