@@ -10,7 +10,8 @@ import { Nova } from '../../api/openstack/nova.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Node, Pod, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
-import { secret, Trouble } from './stories.ts';
+import { secret } from './services.ts';
+import { Trouble } from './stories.ts';
 
 /*
  * What a user of a whole cloud may get wrong, and what the user meets then: an error at the door, or a condition that

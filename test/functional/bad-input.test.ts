@@ -8,7 +8,8 @@ import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import { Deployment, Job, Pod, Secret, Service, StatefulSet } from '../../src/kube/resource.ts';
 import { PLANS } from '../../src/services/list.ts';
 import { NS } from './cloud.ts';
-import { ours, secret, slice, Trouble, withParts, withSlice } from './stories.ts';
+import { secret } from './services.ts';
+import { ours, slice, Trouble, withParts, withSlice } from './stories.ts';
 
 const annotate = (annotations: Record<string, string | null>) => ({ metadata: { annotations } });
 

@@ -9,7 +9,8 @@ import { Pod, StatefulSet, StorageClass } from '../../src/kube/resource.ts';
 import type { Request } from '../../src/kube/transport.ts';
 import { PLANS } from '../../src/services/list.ts';
 import { type Cloud, NS } from './cloud.ts';
-import { ours, secret } from './stories.ts';
+import { secret } from './services.ts';
+import { ours } from './stories.ts';
 
 /** What an answer must say: the reason, what must be mended, who acts, and the command. */
 export interface Expected {

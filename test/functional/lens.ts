@@ -2,6 +2,17 @@ import type { AnyKind } from '../../api/kind.ts';
 import { specLeaves } from '../../api/planned.ts';
 import type { AnyObject, DeepReadonly } from '../../src/kube/object.ts';
 
+/** Where pods run and what they carry, nothing of it left to its default: a value for every field that rule 26 asks for. */
+export const everyPodField = {
+  resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'a', operator: 'Exists' }],
+  topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+  priorityClassName: 'system-cluster-critical',
+  image: 'example.org/one:1',
+  extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
+};
+
 /** Writes down which fields of spec the rows look at, by kind: `external.hostname`, `tolerations.0.key`. */
 export class Lens {
   readonly #reads = new Map<string, Set<string>>();

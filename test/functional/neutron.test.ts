@@ -3,6 +3,7 @@ import { Neutron } from '../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { Deployment, StatefulSet } from '../../src/kube/resource.ts';
 import {
+  adminLogin,
   cloudWith,
   host,
   keystoneOf,
@@ -111,13 +112,7 @@ describe('Neutron', () => {
     cloud.apply(
       secret('db', { hostname: host('mariadb'), user: 'root', password: root, database: 'nets' }),
       secret('mq', { hostname: host('rabbitmq'), user: 'admin', password: passwordIn(cloud, 'rabbitmq-admin') }),
-      secret('user', {
-        url: `http://${host('keystone-api')}:5000`,
-        user: 'admin',
-        password: passwordIn(cloud, 'keystone-admin'),
-        project: 'admin',
-        region: 'RegionOne',
-      }),
+      secret('user', adminLogin(cloud)),
       objectOf(OVNNetwork, 'fabric'),
       objectOf(Neutron, 'nets', {
         databaseSecret: 'db',

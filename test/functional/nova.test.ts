@@ -10,7 +10,8 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
 import { DaemonSet, Job, Node, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
-import { ours, secret, slice } from './stories.ts';
+import { adminLogin, host, keystoneOf, passwordIn, secret, sqlOf, template, text } from './services.ts';
+import { ours, slice } from './stories.ts';
 
 const fake = { novaComputeTemplates: { fake: { computeDriver: 'fake' } } };
 const cells = { cell0: {}, cell1: fake };
@@ -61,13 +62,7 @@ async function readyNova(): Promise<Cloud> {
 }
 
 const keys = (cloud: Cloud, name: string) => Object.keys(cloud.get(Secret, name)?.data ?? {}).sort();
-const text = (cloud: Cloud, name: string, key: string) =>
-  Buffer.from((cloud.get(Secret, name)?.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
-const sqlOf = (cloud: Cloud) => Object.values(cloud.backends.disks.sql)[0]!;
 const busOf = (cloud: Cloud) => Object.values(cloud.backends.disks.bus)[0]!;
-const catalogOf = (cloud: Cloud) => sqlOf(cloud).databases.keystone!.keystone!;
-const template = (cloud: Cloud, resource: Resource, name: string) =>
-  (cloud.get(resource, name)?.spec as { template: unknown } | undefined)?.template;
 const statefulSets = ['nova-api', 'nova-scheduler', 'nova-metadata', 'nova-cell0-conductor', 'nova-cell1-conductor'];
 const templates = (cloud: Cloud, names = statefulSets) => names.map(name => template(cloud, StatefulSet, name));
 const lines = (cloud: Cloud) =>
@@ -113,7 +108,7 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(text(cloud, 'nova-cell1-conductor-config-data', '01-nova.conf')).not.toContain('[api_database]');
     for (const name of ['nova-cell1-compute-config', 'nova-cell1-fake-config-data'])
       expect(text(cloud, name, '01-nova.conf')).not.toMatch(/^\[(api_)?database\]/m);
-    expect(catalogOf(cloud).services.find(s => s.type === 'compute')?.endpoints[0]?.url).toBe(
+    expect(keystoneOf(cloud).services.find(s => s.type === 'compute')?.endpoints[0]?.url).toBe(
       'http://nova-api.openstack.svc.cluster.local:8774/v2.1',
     );
     expect(lines(cloud)).toMatchObject([
@@ -183,6 +178,15 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(mapped()).toContain('cell0');
     expect(keys(cloud, 'nova-cell-mappings')).toContain('cell0');
     expect(cloud.condition(NovaConductor, 'nova-cell0-conductor', 'DatabaseSyncReady')?.status).toBe('True');
+  });
+
+  it('starts those who remember cells once, after the last cell that is on its way', async () => {
+    const cloud = await start();
+    cloud.apply(nova({ cellTemplates: { ...cells, cell2: fake } }));
+    await cloud.ready(Nova, 'nova');
+    for (const name of ['nova-api', 'nova-scheduler', 'nova-metadata', 'nova-cell0-conductor'])
+      expect(cloud.get(StatefulSet, name)?.metadata.generation, name).toBe(1);
+    expect(keys(cloud, 'nova-cell-mappings')).toEqual(['cell0', 'cell1', 'cell2']);
   });
 
   it('holds nobody for one broken cell', async () => {
@@ -334,7 +338,7 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(cloud.condition(Nova, 'nova')?.status).toBe('True');
     expect(Object.keys(sqlOf(cloud).databases.other_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
     expect(keys(cloud, 'other-cell1-compute-config')).toEqual(['01-nova.conf']);
-    const url = () => catalogOf(cloud).services.find(s => s.type === 'compute')?.endpoints[0]?.url;
+    const url = () => keystoneOf(cloud).services.find(s => s.type === 'compute')?.endpoints[0]?.url;
     expect(url()).toContain('nova-api.');
     const [writes, mutations] = [cloud.writes().length, cloud.backends.mutations()];
     await cloud.sim.run(1_200_000);
@@ -386,8 +390,8 @@ describe('Nova', { timeout: 120_000 }, () => {
       expect(cloud.left(), deletionPolicy).toEqual(before);
       expect(Object.keys(sqlOf(cloud).users).filter(user => user.includes('nova'))).toEqual([]);
       expect(busOf(cloud).vhosts.filter(vhost => vhost.includes('nova'))).toEqual([]);
-      expect(catalogOf(cloud).services.map(s => s.type)).not.toContain('compute');
-      expect(catalogOf(cloud).users.nova).toBeUndefined();
+      expect(keystoneOf(cloud).services.map(s => s.type)).not.toContain('compute');
+      expect(keystoneOf(cloud).users.nova).toBeUndefined();
       const kept = deletionPolicy === 'Delete' ? [] : ['nova_api', 'nova_cell0', 'nova_cell1'];
       expect(
         Object.keys(sqlOf(cloud).databases)
@@ -399,24 +403,15 @@ describe('Nova', { timeout: 120_000 }, () => {
 });
 
 describe("Nova's parts alone, from Secrets that somebody made by hand", { timeout: 120_000 }, () => {
-  const passwordOf = (cloud: Cloud, name: string) => text(cloud, name, 'password');
-  const host = (name: string) => `${name}.openstack.svc.cluster.local`;
-
   async function withSecrets(): Promise<Cloud> {
     const cloud = await start();
-    const root = { hostname: host('mariadb'), user: 'root', password: passwordOf(cloud, 'mariadb-root') };
+    const root = { hostname: host('mariadb'), user: 'root', password: passwordIn(cloud, 'mariadb-root') };
     for (const database of ['hand_api', 'hand_cell']) sqlOf(cloud).databases[database] = { schemas: [] };
     cloud.apply(
       secret('hand-api', { ...root, database: 'hand_api' }),
       secret('hand-cell', { ...root, database: 'hand_cell' }),
-      secret('hand-bus', { hostname: host('rabbitmq'), user: 'admin', password: passwordOf(cloud, 'rabbitmq-admin') }),
-      secret('hand-user', {
-        url: 'http://keystone-api.openstack.svc.cluster.local:5000',
-        user: 'admin',
-        password: passwordOf(cloud, 'keystone-admin'),
-        project: 'admin',
-        region: 'RegionOne',
-      }),
+      secret('hand-bus', { hostname: host('rabbitmq'), user: 'admin', password: passwordIn(cloud, 'rabbitmq-admin') }),
+      secret('hand-user', adminLogin(cloud)),
       secret('hand-metadata', { 'metadata-secret': 'between-us-only' }),
     );
     return cloud;
@@ -450,7 +445,7 @@ describe("Nova's parts alone, from Secrets that somebody made by hand", { timeou
     ] as const)
       await cloud.ready(kind, name);
     expect(cloud.condition(NovaAPI, 'hand-api', 'Answering')?.status).toBe('True');
-    expect(catalogOf(cloud).services.map(s => s.type)).not.toContain('compute');
+    expect(keystoneOf(cloud).services.map(s => s.type)).not.toContain('compute');
     expect(keys(cloud, 'hand-cell-compute-config')).toEqual(['01-nova.conf']);
     expect(text(cloud, 'hand-metadata-config-data', '01-nova.conf')).toContain('between-us-only');
     expect(text(cloud, 'hand-metal-config-data', '01-nova.conf')).toContain('ironic.IronicDriver');

@@ -3,6 +3,7 @@ import { Placement } from '../../api/openstack/placement.ts';
 import { Deployment, Job } from '../../src/kube/resource.ts';
 import { NS } from './cloud.ts';
 import {
+  adminLogin,
   cloudWith,
   host,
   keystoneOf,
@@ -63,13 +64,7 @@ describe('Placement', () => {
         password: passwordIn(cloud, 'mariadb-root'),
         database: 'inventory',
       }),
-      secret('user', {
-        url: `http://${host('keystone-api')}:5000`,
-        user: 'admin',
-        password: passwordIn(cloud, 'keystone-admin'),
-        project: 'admin',
-        region: 'RegionOne',
-      }),
+      secret('user', adminLogin(cloud)),
       objectOf(Placement, 'mine', { databaseSecret: 'db', keystoneSecret: 'user', memcachedServers: ['cache:11211'] }),
     );
     await cloud.ready(Placement, 'mine');

@@ -15,7 +15,8 @@ import type { Request, Transport } from '../../src/kube/transport.ts';
 import type { Managed } from '../../src/runtime/plan/managed.ts';
 import { type Plan, plan as planOf, rowsOf } from '../../src/runtime/plan/row.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
-import { ours, secret, slice } from './stories.ts';
+import { secret } from './services.ts';
+import { ours, slice } from './stories.ts';
 
 type Edit = readonly [
   what: string,

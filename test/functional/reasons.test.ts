@@ -15,7 +15,8 @@ import { REASONS } from '../../src/insight/reasons.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Job, Node, Secret, Service, StatefulSet, StorageClass } from '../../src/kube/resource.ts';
 import { Cloud, NS } from './cloud.ts';
-import { ours, secret, slice, Trouble, withSlice } from './stories.ts';
+import { secret } from './services.ts';
+import { ours, slice, Trouble, withSlice } from './stories.ts';
 
 /*
  * Every reason that a condition can carry is reached by a story that reads it. Most stand where their subject is

@@ -7,21 +7,15 @@ import { NovaMetadata } from '../../api/nova/metadata.ts';
 import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
-import { Lens } from './lens.ts';
-import { host, ingressClass, label, objectOf, passwordIn, readyCloud, secret, sqlOf } from './services.ts';
+import { everyPodField, Lens } from './lens.ts';
+import { adminLogin, host, ingressClass, label, objectOf, passwordIn, readyCloud, secret, sqlOf } from './services.ts';
 
 /** Everything of the pod block, none of it left to its default. */
 const pods = {
   replicas: 1,
   podProfile: 'restricted',
-  resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  tolerations: [{ key: 'a', operator: 'Exists' }],
-  topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
-  priorityClassName: 'system-cluster-critical',
-  image: 'example.org/one:1',
+  ...everyPodField,
   images: { other: 'example.org/two:1' },
-  extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
   override: { service: { metadata: {} } },
   defaultConfigOverwrite: { 'policy.yaml': '{}' },
   customServiceConfig: '[DEFAULT]\ndebug = true\n',
@@ -56,13 +50,7 @@ async function stories(look: Lens['look']): Promise<void> {
     secret('api', { ...root, database: 'hand_api' }),
     secret('cell', { ...root, database: 'hand_cell' }),
     secret('bus', { hostname: host('rabbitmq'), user: 'admin', password: passwordIn(cloud, 'rabbitmq-admin') }),
-    secret('user', {
-      url: `http://${host('keystone-api')}:5000`,
-      user: 'admin',
-      password: passwordIn(cloud, 'keystone-admin'),
-      project: 'admin',
-      region: 'RegionOne',
-    }),
+    secret('user', adminLogin(cloud)),
     secret('metadata', { 'metadata-secret': 'between-us-only' }),
     secret('mappings', { cell0: 'one' }),
     objectOf(NovaConductor, 'hand-conductor', { ...all, cellName: 'cell0' }),

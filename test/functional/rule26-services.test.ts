@@ -11,22 +11,12 @@ import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { Placement } from '../../api/openstack/placement.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
 import { Cloud, NS } from './cloud.ts';
-import { Lens } from './lens.ts';
+import { everyPodField, Lens } from './lens.ts';
 import { cephSecret, cloudWith, FSID, host, ingressClass, objectOf, passwordIn, secret, sqlOf } from './services.ts';
 
 const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron, Heat, Horizon, CephStorage, Cinder];
 
-const template = {
-  replicas: 1,
-  resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  tolerations: [{ key: 'a', operator: 'Exists' }],
-  topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
-  priorityClassName: 'system-cluster-critical',
-  image: 'example.org/one:1',
-  extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
-};
-const { replicas: _replicas, ...scheduling } = template;
+const template = { replicas: 1, ...everyPodField };
 const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceConfigSecrets: ['more'] };
 const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
 const open = {
@@ -115,7 +105,7 @@ async function stories(look: Lens['look']): Promise<void> {
       messageBusSecret: 'mq',
       defaultVolumeType: 'a',
       backends: [
-        { name: 'a', type: 'ceph', cephStorage: 'ceph', pool: 'volumes', ...scheduling, ...own },
+        { name: 'a', type: 'ceph', cephStorage: 'ceph', pool: 'volumes', ...everyPodField, ...own },
         { name: 'b', type: 'lvm', volumeGroup: 'vg', storageSize: '1Gi', storageClass: 'standard' },
         { name: 'd', type: 'lvm', hostPath: '/srv', storageSize: '1Gi' },
         { name: 'e', type: 'nfs', shares: ['nas:/v'] },

@@ -13,21 +13,15 @@ import { Secret } from '../../src/kube/resource.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
 import { PLANS } from '../../src/services/list.ts';
 import { Cloud, NS } from './cloud.ts';
-import { Lens } from './lens.ts';
-import { ingressClass } from './services.ts';
-import { ours, secret, slice } from './stories.ts';
+import { everyPodField, Lens } from './lens.ts';
+import { ingressClass, secret } from './services.ts';
+import { ours, slice } from './stories.ts';
 import { Toy, toy } from './toy/index.ts';
 
 /** Everything of the pod block, none of it left to its default. */
 const pods = {
-  resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
-  nodeSelector: { 'kubernetes.io/os': 'linux' },
-  tolerations: [{ key: 'a', operator: 'Exists' }],
-  topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
-  priorityClassName: 'system-cluster-critical',
-  image: 'example.org/one:1',
+  ...everyPodField,
   images: { other: 'example.org/two:1' },
-  extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
   override: { service: { metadata: {} } },
   defaultConfigOverwrite: { 'policy.yaml': '{}' },
   customServiceConfigSecrets: ['more'],

@@ -55,6 +55,15 @@ export const secret = (name: string, stringData: object) => ({
   stringData,
 });
 
+/** What opens the cloud's Keystone, for somebody who writes a Secret by hand. */
+export const adminLogin = (cloud: Cloud) => ({
+  url: `http://${host('keystone-api')}:5000`,
+  user: 'admin',
+  password: passwordIn(cloud, 'keystone-admin'),
+  project: 'admin',
+  region: 'RegionOne',
+});
+
 export const host = (name: string): string => `${name}.openstack.svc.cluster.local`;
 
 /** What a workload's pods are made from: when it changes, they roll. */

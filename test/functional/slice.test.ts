@@ -118,6 +118,14 @@ describe('the slice', () => {
     expect(cloud.left()).toEqual([]);
   });
 
+  it('goes by a deletionPolicy that was edited a moment before', async () => {
+    const cloud = await readySlice();
+    cloud.hands.patch(OpenStackControlPlane, NS, 'slice', { spec: { deletionPolicy: 'Delete' } });
+    cloud.hands.remove(OpenStackControlPlane, NS, 'slice');
+    await cloud.settle();
+    expect(cloud.left()).toEqual([]);
+  });
+
   it('repairs what others change: a child object, a catalog entry, a deleted workload', async () => {
     const cloud = await readySlice();
     cloud.hands.remove(Deployment, NS, 'keystone-api');

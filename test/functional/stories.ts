@@ -21,12 +21,6 @@ export const ours = (kind: string, name: string, spec: object = {}, metadata: ob
   metadata: { name, ...metadata },
   spec,
 });
-export const secret = (name: string, stringData: object) => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name },
-  stringData,
-});
 
 const HOUR = 3_600_000;
 
