@@ -24,13 +24,15 @@ interface Cloud {
 /** Applies a control plane and waits for it, saying which services are not there yet. */
 export async function deployCloud(
   release: Release,
-  { file = join(repo, 'lab', 'cloud.yaml'), rollout = 'graph' }: { file?: string; rollout?: 'graph' | 'strict' } = {},
+  { file = join(repo, 'lab', 'cloud.yaml'), strict = false }: { file?: string; strict?: boolean } = {},
 ): Promise<void> {
   const object = parse(readFileSync(file, 'utf8')) as { metadata: { name: string }; spec: object };
   const { name } = object.metadata;
   await tryKubectl(['create', 'namespace', CLOUD_NAMESPACE]);
-  await phase(`cloud:${name}-${release}-${rollout}`, `the cloud ${name}, ${release}, ${rollout}`, async note => {
-    const wanted = stringify({ ...object, spec: { ...object.spec, release, rollout } });
+  const rollout = strict ? { rollout: 'strict' } : {};
+  const title = `${name}, ${release}${strict ? ', strict' : ''}`;
+  await phase(`cloud:${title}`, `the cloud ${title}`, async note => {
+    const wanted = stringify({ ...object, spec: { ...object.spec, release, ...rollout } });
     await kubectl(['-n', CLOUD_NAMESPACE, 'apply', '--server-side', '--force-conflicts', '-f', '-'], wanted);
     const end = Date.now() + MINUTES * 60_000;
     for (;;) {

@@ -20,7 +20,6 @@ import { adminKubeconfig, cache, runPaths } from './paths.ts';
 import { ELSEWHERE, look, refusals } from './preflight.ts';
 import { expected, phase, readHistory, seconds } from './progress.ts';
 import { interactive, stopChildren } from './shell.ts';
-import { smoke } from './smoke.ts';
 import { allGroups, type ToolGroup, tools } from './tools.ts';
 import { isRunning, up } from './up.ts';
 
@@ -38,7 +37,6 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
   cloud [RELEASE]       the cloud of lab/cloud.yaml, until it is Ready [--file=cloud.yaml] [--strict]
   test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice or cloud
-  smoke [RELEASE]       MariaDB, Memcached and Keystone without the operator, in both pod profiles [--keep]
   guest                 a small guest image for Glance, booted once to prove it
   selftest              tests of the lab itself, in a second lab: 5 minutes
   tools [GROUP...]      build programs: ${allGroups.join(', ')}
@@ -164,7 +162,7 @@ async function main(command: string | undefined, args: string[]): Promise<number
     case 'cloud': {
       const release = wantedReleases(args.find(word => !word.startsWith('-')))[0] ?? releases[0];
       const file = args.find(arg => arg.startsWith('--file='))?.slice('--file='.length);
-      await deployCloud(release, { ...(file && { file }), rollout: args.includes('--strict') ? 'strict' : 'graph' });
+      await deployCloud(release, { ...(file && { file }), strict: args.includes('--strict') });
       return 0;
     }
     case 'test': {
@@ -172,10 +170,6 @@ async function main(command: string | undefined, args: string[]): Promise<number
       const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts', ...args];
       return interactive('nsenter', [`--net=${netnsPath(NETNS)}`, process.execPath, ...vitest]);
     }
-    case 'smoke':
-      for (const each of wantedReleases(args.find(word => !word.startsWith('-'))))
-        await smoke(each, args.includes('--keep'));
-      return 0;
     case 'guest':
       console.log(await guestImage(text => console.log(text)));
       return 0;

@@ -9,7 +9,7 @@ import { parseObjects, readObjects, readText, UsageError } from './yaml.ts';
 const STYLES: Readonly<Record<string, Style>> = { error: 'red', warning: 'yellow', info: 'gray' };
 
 export async function lint(cx: Invocation): Promise<Answer> {
-  const { file, release, service, strict } = cx.flags as unknown as {
+  const { file, release, service, strict } = cx.flags as {
     file?: string;
     release?: string;
     service?: string;

@@ -8,6 +8,7 @@ import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
+import { CLOUD_NAMESPACE as namespace } from '../../lab/cloud.ts';
 import { guestImage } from '../../lab/images/guest.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Pod, type Resource, Secret } from '../../src/kube/resource.ts';
@@ -17,7 +18,6 @@ import { OpenStack } from './openstack.ts';
 import { gone, ready, until, valueIn } from './stage.ts';
 
 const release = process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2';
-const namespace = process.env.LAB_NAMESPACE ?? 'openstack';
 const yaml = parse(readFileSync('lab/cloud.yaml', 'utf8')) as AnyObject & { spec: { nova: object } };
 const cloud = (nova: object = {}) => ({
   ...yaml,
