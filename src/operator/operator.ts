@@ -1,3 +1,4 @@
+import { remembering } from '../cloud/remember.ts';
 import type { Informer } from '../kube/cache.ts';
 import { createCache } from '../kube/cache.ts';
 import { createClient } from '../kube/client.ts';
@@ -54,7 +55,8 @@ const WORKERS = 4;
 /** Puts the parts together: one cache, one tracker, one controller per kind. Runs by `manager.run(signal)`. */
 export function createOperator(options: OperatorOptions): Operator {
   const { world, plans, log = silent, metrics = noMetrics, namespaces = [] } = options;
-  const { clock, random, cluster: transport, cloud } = world;
+  const { clock, random, cluster: transport } = world;
+  const cloud = remembering(world.cloud, clock);
   const instance = options.instance ?? options.election?.identity ?? 'openstack-operator';
 
   const electionClient = createClient(transport, clock, {

@@ -90,6 +90,8 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
       token: { issued_at: string; expires_at: string; project?: { id: string } };
     };
     const lifetime = Date.parse(token.expires_at) - Date.parse(token.issued_at);
+    // Keys hold passwords, and each new one is a new key: old ones must go.
+    for (const [key, { until }] of tokens) if (until <= clock.now()) tokens.delete(key);
     tokens.set(keyOf(who), { id, project: token.project?.id ?? '', until: clock.now() + lifetime - MARGIN });
     return id;
   }

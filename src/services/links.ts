@@ -1,8 +1,10 @@
+import type { AnyKind, ObjectOf } from '../../api/kind.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import type { Identity, Sql } from '../cloud/ports.ts';
+import type { DeepReadonly } from '../kube/object.ts';
 import { Job } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
@@ -163,20 +165,45 @@ export async function dropDatabase<O extends Managed>(cx: Cx<O>, name: string): 
   if (spec.deletionPolicy === 'Delete') await sql.dropDatabase(name);
 }
 
-/** Creates vhost and user in the bus that the spec names, or reads a hand-made Secret. */
-export async function bus<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
+/** The object of ours that a field names: its address is known before it runs, so config need not wait for it. */
+export function named<O extends Managed, K extends AnyKind>(
+  cx: Cx<O>,
+  kind: K,
+  name: string,
+  field: string,
+): DeepReadonly<ObjectOf<K>> {
+  const found = cx.get(kind, name);
+  if (found) return found;
+  const what = `${kind.kind} ${name} does not exist`;
+  throw wait({ reason: 'NotFound', what, who: 'User', next: `create it, or name another one in ${field}` });
+}
+
+/** The way into a vhost of its own in the bus that the spec names, or into that of a hand-made Secret. */
+export async function busLink<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
   const spec = specOf<BusSpec>(cx);
   if (spec.messageBusSecret) return readBus(cx, spec.messageBusSecret, 'spec.messageBusSecret');
-  const server = cx.ready(RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance');
-  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
+  const server = named(cx, RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance');
   const login = await cx.generate(`${cx.name}-message-bus`, () => ({
     user: userOf(cx),
     password: password(cx.random),
   }));
-  const vhost = userOf(cx);
+  return { ...rabbitmq.amqpAddress(cx, server), vhost: userOf(cx), user: login.user, password: login.password };
+}
+
+export async function ensureBus<O extends Managed>(cx: Cx<O>, link: BusLink): Promise<void> {
+  const spec = specOf<BusSpec>(cx);
+  if (spec.messageBusSecret) return;
+  await registerVhost(cx, cx.ready(RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance'), link);
+}
+
+export async function registerVhost<O extends Managed>(
+  cx: Cx<O>,
+  server: DeepReadonly<ObjectOf<typeof RabbitMQ>>,
+  { vhost, user, password }: BusLink,
+): Promise<void> {
+  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
   await admin.ensureVhost(vhost);
-  await admin.ensureUser(login.user, login.password, vhost);
-  return { ...rabbitmq.amqpAddress(cx, server), vhost, user: login.user, password: login.password };
+  await admin.ensureUser(user, password, vhost);
 }
 
 export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
@@ -189,34 +216,35 @@ export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
   await admin.dropVhost(userOf(cx));
 }
 
-/** The addresses are known before the servers run: config need not wait for them. */
+/** Where it caches; nowhere without an instance. */
 export function cache<O extends Managed>(cx: Cx<O>): readonly string[] {
   const spec = specOf<CacheSpec>(cx);
   if (spec.memcachedServers || !spec.memcachedInstance) return spec.memcachedServers ?? [];
-  const found = cx.get(Memcached, spec.memcachedInstance);
-  if (found === undefined)
-    throw wait({
-      reason: 'NotFound',
-      what: `Memcached ${spec.memcachedInstance} does not exist`,
-      who: 'User',
-      next: 'create it, or name another one in spec.memcachedInstance or spec.memcachedServers',
-    });
-  return memcachedServers(found, cx);
+  const field = 'spec.memcachedInstance or spec.memcachedServers';
+  return memcachedServers(named(cx, Memcached, spec.memcachedInstance, field), cx);
 }
 
 /** Where service users live. */
 const SERVICE_PROJECT = 'service';
 
-/** Creates the service user in the Keystone that the spec names, or reads a hand-made Secret. Named after the object: two of a kind must not share one. */
-export async function identity<O extends Managed>(cx: Cx<O>): Promise<IdentityLink> {
+/** The service user in the Keystone that the spec names, or that of a hand-made Secret. Named after the object: two of a kind must not share one. */
+export async function identityLink<O extends Managed>(cx: Cx<O>): Promise<IdentityLink> {
   const spec = specOf<IdentitySpec>(cx);
   if (spec.keystoneSecret) return readIdentity(cx, spec.keystoneSecret, 'spec.keystoneSecret');
-  const server = cx.ready(Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
-  const admin = await keystone.adminAddress(cx, server);
+  const server = named(cx, Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
   const login = await cx.generate(`${cx.name}-identity`, () => ({ user: cx.name, password: password(cx.random) }));
+  const { user, password: secret } = login;
+  const { region } = server.spec;
+  return { url: keystone.internalUrl(cx, server), user, password: secret, project: SERVICE_PROJECT, region };
+}
+
+/** Creates the user, unless a Secret was given. */
+export async function ensureIdentity<O extends Managed>(
+  cx: Cx<O>,
+  { user, password, project }: IdentityLink,
+): Promise<void> {
   // `service` beside `admin`: Nova and Cinder ask for it since 2025.2 (CVE-2023-2088).
-  await cx.cloud.identity(admin).ensureUser(login.user, login.password, SERVICE_PROJECT, ['admin', 'service']);
-  return { url: admin.url, user: login.user, password: login.password, project: SERVICE_PROJECT, region: admin.region };
+  await (await identityAdmin(cx))?.ensureUser(user, password, project, ['admin', 'service']);
 }
 
 export async function dropIdentity<O extends Managed>(cx: Cx<O>): Promise<void> {

@@ -5,15 +5,17 @@ import { type Row, rowsOf } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
 import {
   type BusLink,
-  bus,
+  busLink,
   type DatabaseLink,
   database,
   dropBus,
   dropDatabase,
   dropIdentity,
+  ensureBus,
+  ensureIdentity,
   type IdentityLink,
-  identity,
   identityAdmin,
+  identityLink,
   readBus,
   readDatabase,
   readIdentity,
@@ -23,11 +25,20 @@ import { databaseNameOf } from './names.ts';
 /** By the name that the service's table gives each database. */
 export type Databases = Readonly<Record<string, DatabaseLink>>;
 
+/** The ways to bus and Keystone. */
+export interface Logins {
+  readonly bus: BusLink | undefined;
+  readonly identity: IdentityLink | undefined;
+}
+
 /** The first half of a service: where its links come from. The second half (serve) does not care which it is. */
 export interface Source<O extends Managed> {
+  /** Known before bus and Keystone run: config and schema need not wait for them, which first pods do. */
+  readonly logins: Row<O, Logins>;
   readonly databases: Row<O, Databases | undefined>;
-  readonly bus: Row<O, BusLink | undefined>;
-  readonly identity: Row<O, IdentityLink | undefined>;
+  /** The servers know of them. */
+  readonly bus: Row<O, unknown>;
+  readonly identity: Row<O, unknown>;
   /** Keystone with the rights to write the catalog, where this source has them. */
   readonly admin?: typeof identityAdmin;
 }
@@ -47,7 +58,14 @@ export function register<O extends Managed>(needs: Needs): Source<O> {
     if (name !== needs.name) return databaseNameOf(`${cx.name}_${name}`);
     return (cx.spec as { databaseName?: string }).databaseName ?? databaseNameOf(cx.name);
   };
+  const logins = row('CredentialsReady', {
+    run: async cx => {
+      const [bus, identity] = await cx.all([needs.bus ? busLink(cx) : Promise.resolve(undefined), identityLink(cx)]);
+      return { bus, identity };
+    },
+  });
   return {
+    logins,
     databases: row('DatabaseReady', {
       when: () => needs.databases.length > 0,
       run: async cx => {
@@ -60,8 +78,17 @@ export function register<O extends Managed>(needs: Needs): Source<O> {
         for (const name of needs.databases) await dropDatabase(cx, nameOf(cx, name));
       },
     }),
-    bus: row('MessageBusReady', { when: () => needs.bus, run: cx => bus(cx), undo: cx => dropBus(cx) }),
-    identity: row('IdentityReady', { run: cx => identity(cx), undo: cx => dropIdentity(cx) }),
+    bus: row('MessageBusReady', {
+      needs: { logins },
+      when: () => needs.bus,
+      run: async (cx, { logins: { bus } }) => bus && ensureBus(cx, bus),
+      undo: cx => dropBus(cx),
+    }),
+    identity: row('IdentityReady', {
+      needs: { logins },
+      run: async (cx, { logins: { identity } }) => identity && ensureIdentity(cx, identity),
+      undo: cx => dropIdentity(cx),
+    }),
     admin: identityAdmin,
   };
 }
@@ -80,7 +107,21 @@ export interface SecretFields {
 export function linked<O extends Managed>(fields: SecretFields): Source<O> {
   const row = rowsOf<O>();
   const { databases = {}, optional = [], bus, identity } = fields;
+  const busRow = row('MessageBusReady', {
+    when: () => bus !== undefined,
+    run: cx => readBus(cx, secretIn(cx.object, bus ?? ''), `spec.${bus}`),
+  });
+  const identityRow = row('IdentityReady', {
+    when: () => identity !== undefined,
+    run: cx => readIdentity(cx, secretIn(cx.object, identity ?? ''), `spec.${identity}`),
+  });
   return {
+    logins: row('CredentialsReady', {
+      needs: { bus: busRow, identity: identityRow },
+      run: async (_cx, logins) => logins,
+    }),
+    bus: busRow,
+    identity: identityRow,
     databases: row('DatabaseReady', {
       when: () => Object.keys(databases).length > 0,
       run: async cx => {
@@ -90,14 +131,6 @@ export function linked<O extends Managed>(fields: SecretFields): Source<O> {
             links[name] = await readDatabase(cx, secretIn(cx.object, field), `spec.${field}`, name);
         return links;
       },
-    }),
-    bus: row('MessageBusReady', {
-      when: () => bus !== undefined,
-      run: cx => readBus(cx, secretIn(cx.object, bus ?? ''), `spec.${bus}`),
-    }),
-    identity: row('IdentityReady', {
-      when: () => identity !== undefined,
-      run: cx => readIdentity(cx, secretIn(cx.object, identity ?? ''), `spec.${identity}`),
     }),
   };
 }

@@ -131,7 +131,7 @@ export function serve<K extends AnyKind, I = void>(
     },
   });
   const config = row('ConfigReady', {
-    needs: { input, databases: from.databases, bus: from.bus, identity: from.identity, custom },
+    needs: { input, databases: from.databases, logins: from.logins, custom },
     run: async (cx, d) => {
       const x: ConfigInput<SpecOf<K>, I> = {
         name: cx.name,
@@ -139,8 +139,8 @@ export function serve<K extends AnyKind, I = void>(
         env: cx.env,
         spec: cx.spec as DeepReadonly<SpecOf<K>>,
         databases: d.databases ?? {},
-        bus: d.bus,
-        identity: d.identity as IdentityLink,
+        bus: d.logins.bus,
+        identity: d.logins.identity as IdentityLink,
         cache: cache(cx),
         input: d.input as I,
       };
@@ -246,7 +246,7 @@ export function serve<K extends AnyKind, I = void>(
     },
   });
   const pods = row('WorkloadsReady', {
-    needs: { config, schema },
+    needs: { config, schema, bus: from.bus, identity: from.identity },
     run: async (cx, { config }) => {
       const started = config.pods.some(({ component, workload }) =>
         cx.get(workload.as ?? Deployment, workloadName(cx.name, component)),
@@ -272,9 +272,9 @@ export function serve<K extends AnyKind, I = void>(
     },
   });
   const answering = row('Answering', {
-    needs: { pods, catalog, expose, identity: from.identity },
+    needs: { pods, catalog, expose, logins: from.logins },
     when: () => service.catalog !== undefined,
-    run: async (cx, { expose, identity }) => {
+    run: async (cx, { expose, logins: { identity } }) => {
       // As the service's own user: the same password that its config holds.
       const [main] = expose ?? [];
       if (main && identity) await cx.cloud.identity(identity).get(main.internal, service.catalog?.check ?? '/');
@@ -286,7 +286,12 @@ export function serve<K extends AnyKind, I = void>(
 const placeOf = (link: DatabaseLink | undefined): unknown[] =>
   link === undefined ? [] : [link.host, link.port, link.database, ...(link.incarnation ? [link.incarnation] : [])];
 
-const rowsIn = <O extends Managed>({ databases, bus, identity }: Source<O>) => ({ databases, bus, identity });
+const rowsIn = <O extends Managed>({ logins, databases, bus, identity }: Source<O>) => ({
+  logins,
+  databases,
+  bus,
+  identity,
+});
 
 function linkSections(
   databases: Readonly<Record<string, { readonly section: string }>>,

@@ -47,6 +47,7 @@ describe('a service of one folder and one line', () => {
     expect(conditionsOf(cloud.get(Toy, 'toy')).map(c => [c.type, c.status])).toEqual(
       [
         'Ready',
+        'CredentialsReady',
         'DatabaseReady',
         'MessageBusReady',
         'IdentityReady',

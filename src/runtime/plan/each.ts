@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx, EachCx } from './cx.ts';
 import type { Managed } from './managed.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { outcomeOf, type Tried } from './outcome.ts';
 import type { Each, Keyed, Row } from './row.ts';
 
 /** What rows with keys need of a pass. */
@@ -22,31 +22,24 @@ export const isEach = <O extends Managed>(row: Row<O, unknown>): row is EachRow<
 /** The mark of one key: the prune of a key then touches what that key made, and nothing else (rule 7). */
 const markOf = (type: string, key: string): string => `${type}.${key}`;
 
-/** Runs every key that is asked for and takes back every key that was; each on its own, save that all wait for `first`. */
+/** Runs every key that is asked for and takes back every key that was, each on its own. */
 export async function runEach<O extends Managed>(
   object: DeepReadonly<O>,
   pass: EachPass<O>,
   row: EachRow<O>,
   needed: Readonly<Record<string, unknown>>,
-): Promise<Outcome> {
+): Promise<Tried> {
   const { each, type } = row;
   const items = each.over(object);
   const values = new Map<string, unknown>();
   const lines = new Map<string, Line>();
-  const opens = gate();
   const head = items.find(item => item.name === each.first);
-  if (head === undefined) opens.now();
 
-  const runKey = async (item: Keyed): Promise<Outcome> => {
-    const isFirst = item === head;
+  const runKey = async (item: Keyed): Promise<Tried> => {
     try {
-      if (!isFirst && !(await opens.open)) return { is: 'blocked', by: each.first ?? '' };
       const line = known(object, each, item.name);
       lines.set(item.name, line);
-      const use = (value: unknown): void => {
-        values.set(item.name, value);
-        if (isFirst) opens.now();
-      };
+      const use = (value: unknown): void => void values.set(item.name, value);
       const cx: EachCx<O, never> = {
         ...pass.cx(markOf(type, item.name)),
         usable: use,
@@ -58,8 +51,6 @@ export async function runEach<O extends Managed>(
       return { is: 'ok', value };
     } catch (error) {
       return outcomeOf(error);
-    } finally {
-      if (isFirst) opens.never();
     }
   };
   const gone = vanished(object, pass, row, items);
@@ -68,7 +59,7 @@ export async function runEach<O extends Managed>(
     Promise.all(gone.map(async name => [name, await undoKey(pass, row, name)] as const)),
   ]);
   const left = undone.filter(([, outcome]) => outcome.is !== 'ok');
-  const outcomes: readonly (readonly [string, Outcome])[] = [...ran, ...left];
+  const outcomes: readonly (readonly [string, Tried])[] = [...ran, ...left];
   if (each.status)
     pass.reported[each.status] = outcomes.map(([name, outcome]) =>
       lineOf(pass, name, outcome, lines.get(name) ?? known(object, each, name)),
@@ -83,7 +74,7 @@ export async function undoEach<O extends Managed>(
   object: DeepReadonly<O>,
   pass: EachPass<O>,
   row: EachRow<O>,
-): Promise<Outcome> {
+): Promise<Tried> {
   const names = [...new Set([...row.each.over(object).map(item => item.name), ...vanished(object, pass, row, [])])];
   const rest = names.filter(name => name !== row.each.first);
   const outcomes = await Promise.all(rest.map(async name => [name, await undoKey(pass, row, name, false)] as const));
@@ -114,7 +105,7 @@ async function undoKey<O extends Managed>(
   row: EachRow<O>,
   name: string,
   prune = true,
-): Promise<Outcome> {
+): Promise<Tried> {
   try {
     await row.each.undo?.(pass.cx(markOf(row.type, name)), name);
     if (prune) await pass.prune(markOf(row.type, name));
@@ -144,47 +135,25 @@ function known(object: DeepReadonly<Managed>, each: Pick<Each<never>, 'status'>,
 function lineOf(
   pass: Pick<EachPass<never>, 'mask'>,
   name: string,
-  outcome: Outcome,
+  outcome: Tried,
   { extra }: Line,
 ): Record<string, unknown> {
-  const said =
-    outcome.is === 'ok' || outcome.is === 'off'
-      ? {}
-      : outcome.is === 'blocked'
-        ? { reason: 'Blocked', message: `Waiting for ${outcome.by}` }
-        : { reason: outcome.reason, message: pass.mask(outcome.message) };
+  const said = outcome.is === 'ok' ? {} : { reason: outcome.reason, message: pass.mask(outcome.message) };
   return { ...extra, name, ready: outcome.is === 'ok', ...said };
 }
 
 /** Errors come first because they ask for a retry, then what stands still, then what moves. */
-const ORDER: readonly Outcome['is'][] = ['error', 'stall', 'wait', 'blocked'];
+const ORDER: readonly Tried['is'][] = ['error', 'stall', 'wait'];
 
 function sumUp(
-  outcomes: readonly (readonly [string, Outcome])[],
+  outcomes: readonly (readonly [string, Tried])[],
   values: ReadonlyMap<string, unknown>,
   opened: boolean,
-): Outcome {
-  const worst = ORDER.map(is => outcomes.find(([, outcome]) => outcome.is === is)).find(found => found !== undefined);
+): Tried {
+  const unmet = outcomes.flatMap(([name, outcome]) =>
+    outcome.is === 'ok' ? [] : [{ ...outcome, message: `${name}: ${outcome.message}` }],
+  );
+  const worst = ORDER.map(is => unmet.find(outcome => outcome.is === is)).find(found => found !== undefined);
   if (worst === undefined) return { is: 'ok', value: values };
-  const [name, outcome] = worst;
-  const yields = opened ? { yields: { value: values } } : {};
-  if (outcome.is === 'wait' || outcome.is === 'stall' || outcome.is === 'error')
-    return { ...outcome, message: `${name}: ${outcome.message}`, ...yields };
-  return outcome;
-}
-
-interface Gate {
-  /** Resolves to whether it was opened. */
-  readonly open: Promise<boolean>;
-  now(): void;
-  never(): void;
-}
-
-function gate(): Gate {
-  let settle!: (open: boolean) => void;
-  const open = new Promise<boolean>(resolve => {
-    settle = resolve;
-  });
-  // Settling twice changes nothing: the first word counts.
-  return { open, now: () => settle(true), never: () => settle(false) };
+  return opened ? { ...worst, yields: { value: values } } : worst;
 }

@@ -26,10 +26,13 @@ export type Outcome =
     }
   | { readonly is: 'blocked'; readonly by: string };
 
+/** Of something that was tried. */
+export type Tried = Exclude<Outcome, { readonly is: 'off' | 'blocked' }>;
+
 /** RBAC, quotas and passwords inside backends change without a watch telling us: look again this often. */
 const LOOK_AGAIN_MS = 60_000;
 
-export function outcomeOf(error: unknown): Outcome {
+export function outcomeOf(error: unknown): Exclude<Tried, { readonly is: 'ok' }> {
   if (error instanceof Unmet)
     return { is: error.outcome, reason: error.reason, message: error.message, who: error.who, after: error.after };
   if (error instanceof ApiError) return apiOutcome(error);
@@ -53,7 +56,7 @@ export function outcomeOf(error: unknown): Outcome {
   return { is: 'error', reason: 'Error', message: `${message}. Operator: try again`, error };
 }
 
-function apiOutcome(error: ApiError): Outcome {
+function apiOutcome(error: ApiError): ReturnType<typeof outcomeOf> {
   if (error.status === 403 && /being terminated/.test(error.message))
     return {
       is: 'wait',

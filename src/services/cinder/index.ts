@@ -79,10 +79,10 @@ export const cinder = openstackService(
     config: cinderConf,
     partFiles: (x, component) => (component === 'backup' ? backupFiles(x) : []),
   },
-  ({ config, schema, answering, identity }) => {
+  ({ config, schema, bus, identity, logins, answering }) => {
     /** Each on its own: a backend that is away takes no other with it, nor the API. */
     const backends = row.each('BackendsReady', {
-      needs: { config, schema },
+      needs: { config, schema, bus, identity },
       over: object => object.spec.backends ?? [],
       status: 'backends',
       run: async (cx, backend, { config }) => {
@@ -97,8 +97,8 @@ export const cinder = openstackService(
     });
     /** A driver that can't reach its storage leaves its process running, and says nothing. */
     const reporting = row('ServicesReady', {
-      needs: { backends, answering, identity },
-      run: async (cx, { identity }) => {
+      needs: { backends, answering, logins },
+      run: async (cx, { logins: { identity } }) => {
         if (identity === undefined) return;
         const replicas = cx.spec.schedulerServiceTemplate?.replicas ?? cx.spec.replicas;
         const volumes = (cx.spec.backends ?? []).map(({ name }) => ({
@@ -119,8 +119,8 @@ export const cinder = openstackService(
       },
     });
     const types = row('VolumeTypesReady', {
-      needs: { answering, identity },
-      run: async (cx, { identity }) => {
+      needs: { answering, logins },
+      run: async (cx, { logins: { identity } }) => {
         if (identity)
           await ensureTypes(
             cx.cloud.identity(identity),

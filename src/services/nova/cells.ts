@@ -13,7 +13,18 @@ import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.t
 import { podLabels } from '../names.ts';
 import { kollaStart, type Process, podSpec } from '../pod.ts';
 import { cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
-import { dropBus, dropDatabase, givenBus, givenDatabase, type Packed, packBus, packDatabase, userOf } from './pack.ts';
+import {
+  dropBus,
+  dropDatabase,
+  givenBus,
+  givenDatabase,
+  type Order,
+  type Packed,
+  packBus,
+  packDatabase,
+  registerBus,
+  userOf,
+} from './pack.ts';
 import { NOVA } from './processes.ts';
 import { encoded } from './secrets.ts';
 import { CELL0, type Cell, databaseOf, type NovaObject } from './spec.ts';
@@ -36,18 +47,31 @@ export function cellDatabase(cx: NovaCx, { name, template }: Cell): Promise<Pack
   return packDatabase(cx, order, database);
 }
 
-/** cell0 shares the bus of the API: nothing listens in it but the super conductor. */
-export async function cellBus(cx: NovaCx, { name, template }: Cell, top: Packed<BusLink>): Promise<Packed<BusLink>> {
-  if (name === CELL0) return top;
-  const field = `spec.cellTemplates.${name}`;
-  if (template.messageBusSecret) return givenBus(cx, template.messageBusSecret, `${field}.messageBusSecret`);
+/** undefined where the spec names a Secret instead. */
+function busOrder(cx: NovaCx, { name, template }: Cell): Order | undefined {
+  if (template.messageBusSecret) return undefined;
   const instance = template.messageBusInstance ?? cx.spec.messageBusInstance;
-  const from = template.messageBusInstance ? `${field}.messageBusInstance` : 'spec.messageBusInstance';
-  return packBus(cx, { secret: busSecret(cx.name, name), instance, field: from, user: userOf(cx, name) });
+  const field = template.messageBusInstance
+    ? `spec.cellTemplates.${name}.messageBusInstance`
+    : 'spec.messageBusInstance';
+  return { secret: busSecret(cx.name, name), instance, field, user: userOf(cx, name) };
+}
+
+/** cell0 shares the bus of the API: nothing listens in it but the super conductor. */
+export async function cellBus(cx: NovaCx, cell: Cell, top: Packed<BusLink>): Promise<Packed<BusLink>> {
+  if (cell.name === CELL0) return top;
+  const order = busOrder(cx, cell);
+  const field = `spec.cellTemplates.${cell.name}.messageBusSecret`;
+  return order ? packBus(cx, order) : givenBus(cx, cell.template.messageBusSecret ?? '', field);
+}
+
+export async function registerCellBus(cx: NovaCx, cell: Cell, link: BusLink): Promise<void> {
+  const order = busOrder(cx, cell);
+  if (cell.name !== CELL0 && order) await registerBus(cx, order, link);
 }
 
 /** The conductor makes the schema; nothing can be mapped before. */
-export function afterSchema(cx: NovaCx, cell: string): void {
+function afterSchema(cx: NovaCx, cell: string): void {
   const name = `${cellObject(cx.name, cell)}-conductor`;
   const conductor = cx.get(NovaConductor, name) as DeepReadonly<AnyObject> | undefined;
   const done = conductor && conditionOf(conductor, 'DatabaseSyncReady');
@@ -129,7 +153,8 @@ export async function mapCell(
   const cleaning = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec));
   const starts = [kollaStart(ensure, [conf]), kollaStart(unmap, [conf]), kollaStart(cleaning, [conf])];
   await manageSecrets(cx, cell, [conf, ...starts]);
-  afterSchema(cx, cell);
+  // That of cell0 comes with the API's, which the mapping is written to.
+  for (const made of new Set([CELL0, cell])) afterSchema(cx, made);
   const hash = mappingHash(links.api, links.cell, links.bus);
   await runJob(cx, { process: ensure, config: configOf(cx, cell, hash, starts) }, [hash]);
   return hash;

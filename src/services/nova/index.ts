@@ -13,12 +13,22 @@ import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
-import { cache, dropIdentity, identity, identityAdmin } from '../links.ts';
+import { cache, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { expectedOf, silent } from '../reported.ts';
-import { cellBus, cellDatabase, cellObject, cleanCell, leaveCell, mapCell } from './cells.ts';
+import { cellBus, cellDatabase, cellObject, cleanCell, leaveCell, mapCell, registerCellBus } from './cells.ts';
 import { API_PORT, metadataAgentConf } from './config.ts';
-import { dropBus, dropDatabase, givenBus, givenDatabase, packBus, packDatabase, userOf } from './pack.ts';
+import {
+  dropBus,
+  dropDatabase,
+  givenBus,
+  givenDatabase,
+  type Order,
+  packBus,
+  packDatabase,
+  registerBus,
+  userOf,
+} from './pack.ts';
 import { encoded, METADATA_KEY, sharedSecret } from './secrets.ts';
 import {
   apiSpec,
@@ -78,29 +88,41 @@ const apiDatabase = row('DatabaseReady', {
   },
 });
 
-const bus = row('MessageBusReady', {
+const busOrder = (cx: NovaCx): Order => ({
+  secret: names(cx).bus,
+  instance: cx.spec.messageBusInstance,
+  field: 'spec.messageBusInstance',
+  user: userOf(cx, 'top'),
+});
+
+/** The ways to bus and Keystone, packed for the parts before bus and Keystone run: schemas need not wait for them. */
+const logins = row('CredentialsReady', {
   needs: { input },
-  run: cx => {
-    const { messageBusSecret, messageBusInstance: instance } = cx.spec;
-    if (messageBusSecret) return givenBus(cx, messageBusSecret, 'spec.messageBusSecret');
-    const order = { secret: names(cx).bus, instance, field: 'spec.messageBusInstance', user: userOf(cx, 'top') };
-    return packBus(cx, order);
+  run: async cx => {
+    const { messageBusSecret, keystoneSecret } = cx.spec;
+    const [bus, identity] = await cx.all([
+      messageBusSecret ? givenBus(cx, messageBusSecret, 'spec.messageBusSecret') : packBus(cx, busOrder(cx)),
+      identityLink(cx),
+    ]);
+    if (keystoneSecret) return { bus, identity: { secret: keystoneSecret, link: identity } };
+    const { url, user, password, project, region } = identity;
+    const data = encoded({ url, user, password, project, region });
+    await cx.apply(Secret, { metadata: { name: names(cx).keystone }, type: 'Opaque', data });
+    return { bus, identity: { secret: names(cx).keystone, link: identity } };
+  },
+});
+
+const bus = row('MessageBusReady', {
+  needs: { logins },
+  run: async (cx, { logins }) => {
+    if (!cx.spec.messageBusSecret) await registerBus(cx, busOrder(cx), logins.bus.link);
   },
   undo: cx => dropBus(cx, names(cx).bus, userOf(cx, 'top')),
 });
 
-/** The service user, packed for the parts. */
 const user = row('IdentityReady', {
-  needs: { input },
-  run: async cx => {
-    const { keystoneSecret } = cx.spec;
-    const link = await identity(cx);
-    if (keystoneSecret) return { secret: keystoneSecret, link };
-    const { url, user, password, project, region } = link;
-    const data = encoded({ url, user, password, project, region });
-    await cx.apply(Secret, { metadata: { name: names(cx).keystone }, type: 'Opaque', data });
-    return { secret: names(cx).keystone, link };
-  },
+  needs: { logins },
+  run: (cx, { logins }) => ensureIdentity(cx, logins.identity.link),
   undo: cx => dropIdentity(cx),
 });
 
@@ -109,24 +131,25 @@ interface Mapped {
   readonly links: Links;
 }
 
-/** cell0 first, because everything else is mapped beside it; then all at once, and none waits for another. */
+/** All at once, and none waits for another, save that cell0's conductor makes the tables that mappings are written to. */
 const cells = row.each('CellsReady', {
-  needs: { input, apiDatabase, bus, user },
+  needs: { input, apiDatabase, logins },
   over: object => cellsOf(object.spec),
   first: CELL0,
   status: 'cells',
   run: async (cx: EachCx<NovaObject, Mapped>, cell, d) => {
-    const [database, cellBusLink] = await cx.all([cellDatabase(cx, cell), cellBus(cx, cell, d.bus)]);
+    const [database, cellBusLink] = await cx.all([cellDatabase(cx, cell), cellBus(cx, cell, d.logins.bus)]);
     const links: Links = {
       api: d.apiDatabase.secret,
       cell: database.secret,
       bus: cellBusLink.secret,
-      keystone: d.user.secret,
+      keystone: d.logins.identity.secret,
       mappings: names(cx).mappings,
       metadata: d.input.metadata,
       cache: d.input.cache,
     };
     const child = await cx.child(NovaCell, cellObject(cx.name, cell.name), cellSpec(cx.spec, cell, links));
+    await registerCellBus(cx, cell, cellBusLink.link);
     const hash = await mapCell(cx, cell.name, {
       api: d.apiDatabase.link,
       cell: database.link,
@@ -148,7 +171,7 @@ const cleaning = row('HousekeepingReady', {
 });
 
 /** Reasons of a cell with which nothing is wrong: it takes its time. */
-const ON_ITS_WAY: ReadonlySet<string | undefined> = new Set([undefined, 'NotReady', 'JobRunning', 'Blocked']);
+const ON_ITS_WAY: ReadonlySet<string | undefined> = new Set([undefined, 'NotReady', 'JobRunning']);
 
 /**
  * Who remembers cells stops slowly, up to three minutes for what it has begun: started before the last cell is mapped,
@@ -164,7 +187,7 @@ function coming(cx: NovaCx, mapped: ReadonlyMap<string, unknown>): readonly stri
 
 /** What the parts start with and restart for. A cell that is being mapped again keeps its line: it is still mapped. */
 const mappings = row('CellMappingsReady', {
-  needs: { cells },
+  needs: { cells, bus, user },
   run: async (cx, { cells }) => {
     const name = names(cx).mappings;
     const known = await cx.secretIfAny(name);
@@ -251,8 +274,8 @@ const entry = row('EndpointsReady', {
 
 /** A conductor can run and hear nothing, and its pod knows no better (lab.md 5, trap 2): the database does. */
 const answering = row('Answering', {
-  needs: { api, scheduler, cells, user },
-  run: async (cx, { cells, user }) => {
+  needs: { api, scheduler, cells, logins },
+  run: async (cx, { cells, logins }) => {
     const { replicas = 0 } = cx.get(NovaScheduler, `${cx.name}-scheduler`)?.spec ?? {};
     const conductors = [...cells.keys()].flatMap(cell => {
       const name = `${cellObject(cx.name, cell)}-conductor`;
@@ -262,7 +285,7 @@ const answering = row('Answering', {
       return settled ? expectedOf('nova-conductor', name, found.spec.replicas) : [];
     });
     const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors];
-    const answer = await cx.cloud.identity(user.link).get(apiUrl(cx), '/os-services');
+    const answer = await cx.cloud.identity(logins.identity.link).get(apiUrl(cx), '/os-services');
     const [first] = silent(expected, answer);
     if (first)
       throw wait({
@@ -289,7 +312,22 @@ function inCatalog(cx: NovaCx): boolean {
 
 export const nova = plan(
   Nova,
-  { input, apiDatabase, bus, user, cells, cleaning, mappings, api, scheduler, metadata, agents, entry, answering },
+  {
+    input,
+    apiDatabase,
+    logins,
+    bus,
+    user,
+    cells,
+    cleaning,
+    mappings,
+    api,
+    scheduler,
+    metadata,
+    agents,
+    entry,
+    answering,
+  },
   {
     manages: [Secret, Job, CronJob, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
     reads: [Pod, NovaConductor, Nova],

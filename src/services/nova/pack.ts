@@ -5,15 +5,15 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { password, uuid } from '../../world/world.ts';
-import { type BusLink, type DatabaseLink, readBus, readDatabase } from '../links.ts';
+import { type BusLink, type DatabaseLink, named, readBus, readDatabase, registerVhost } from '../links.ts';
 import * as mariadb from '../mariadb/address.ts';
 import * as rabbitmq from '../rabbitmq/address.ts';
 import { encoded } from './secrets.ts';
 
 /*
  * Registers a database or a vhost and packs the way in into a Secret with keys hostname, user, password, as Nova's parts
- * take it (seed 000, decision 2). The Secret is made once with the login and completed when the server has it, so
- * whoever finds a hostname in it finds a login that works.
+ * take it (seed 000, decision 2). That of a database is completed when the server has the login: whoever finds a hostname
+ * in it may write. That of a vhost is complete before, because who makes a schema from it need not wait for the bus.
  */
 
 /** Which server a Secret's login was made in: a cell that is no longer in the spec can't tell any more. */
@@ -78,19 +78,21 @@ export async function packDatabase<O extends Managed>(
 }
 
 export async function packBus<O extends Managed>(cx: Cx<O>, order: Order): Promise<Packed<BusLink>> {
-  const server = cx.ready(RabbitMQ, order.instance, order.field);
-  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
+  const server = named(cx, RabbitMQ, order.instance, order.field);
   const login = await cx.generate(order.secret, () => ({ user: order.user, password: password(cx.random) }));
   const { host, port } = rabbitmq.amqpAddress(cx, server);
   const vhost = order.user;
-  await admin.ensureVhost(vhost);
-  await admin.ensureUser(login.user, login.password, vhost);
   await cx.apply(Secret, {
     metadata: { name: order.secret, annotations: { [INSTANCE]: order.instance } },
     type: 'Opaque',
     data: encoded({ hostname: host, port: String(port), user: login.user, password: login.password, vhost }),
   });
   return { secret: order.secret, link: { host, port, vhost, user: login.user, password: login.password } };
+}
+
+export async function registerBus<O extends Managed>(cx: Cx<O>, order: Order, link: BusLink): Promise<void> {
+  const server = cx.ready(RabbitMQ, order.instance, order.field);
+  await registerVhost(cx, server, link);
 }
 
 export const givenDatabase = async <O extends Managed>(

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../world/world.ts';
+import type { Cloud, Identity } from './ports.ts';
+import { remembering } from './remember.ts';
+
+const AT = { url: 'http://keystone:5000', user: 'admin', password: 'p', project: 'admin', region: 'RegionOne' };
+
+function world() {
+  const asked: string[] = [];
+  let now = 0;
+  let sick: Error | undefined;
+  const answer =
+    (name: string) =>
+    async (...args: readonly unknown[]): Promise<boolean> => {
+      asked.push([name, ...args].map(String).join(' '));
+      if (sick) throw sick;
+      return true;
+    };
+  const port = new Proxy({}, { get: (_target, name) => answer(String(name)) }) as Identity;
+  const clock = { now: () => now } as Clock;
+  const cloud = remembering({ identity: () => port } as Partial<Cloud> as Cloud, clock);
+  return {
+    keystone: (at = AT) => cloud.identity(at),
+    asked: () => asked.splice(0),
+    pass: (ms: number) => {
+      now += ms;
+    },
+    fail: (error: Error | undefined) => {
+      sick = error;
+    },
+  };
+}
+
+describe('what Keystone was told it has', () => {
+  it('is asked once in a moment, by whomever, and again afterwards', async () => {
+    const { keystone, asked, pass } = world();
+    expect(await keystone().ensureUser('nova', 'x', 'service', ['admin'])).toBe(true);
+    expect(await keystone().ensureUser('nova', 'x', 'service', ['admin'])).toBe(false);
+    expect(asked()).toEqual(['ensureUser nova x service admin']);
+    pass(10_000);
+    await keystone().ensureUser('nova', 'x', 'service', ['admin']);
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('is asked for each password, region and server of its own', async () => {
+    const { keystone, asked } = world();
+    await keystone().ensureUser('nova', 'x', 'service', []);
+    await keystone().ensureUser('nova', 'y', 'service', []);
+    await keystone({ ...AT, region: 'two' }).ensureUser('nova', 'y', 'service', []);
+    await keystone({ ...AT, url: 'http://other:5000' }).ensureUser('nova', 'y', 'service', []);
+    expect(asked()).toHaveLength(4);
+  });
+
+  it.each(['dropUser', 'dropService', 'dropDomain'] as const)(
+    'is forgotten when something is taken back: %s',
+    async drop => {
+      const { keystone, asked } = world();
+      await keystone().ensureUser('nova', 'x', 'service', []);
+      await keystone()[drop]('other');
+      await keystone().ensureUser('nova', 'x', 'service', []);
+      expect(asked()).toEqual(['ensureUser nova x service ', `${drop} other`, 'ensureUser nova x service ']);
+    },
+  );
+
+  it('is forgotten when anything fails: a refused token means that a password may be wrong', async () => {
+    const { keystone, asked, fail } = world();
+    await keystone().ensureUser('nova', 'x', 'service', []);
+    fail(new Error('401'));
+    await expect(keystone().get('http://nova', '/os-services')).rejects.toThrow('401');
+    fail(undefined);
+    asked();
+    await keystone().ensureUser('nova', 'x', 'service', []);
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('is not remembered when it failed, nor when it was forgotten while it was asked', async () => {
+    const { keystone, asked, fail } = world();
+    fail(new Error('503'));
+    await expect(keystone().ensureRole('member')).rejects.toThrow('503');
+    fail(undefined);
+    const slow = keystone().ensureRole('member');
+    await keystone().dropUser('nova');
+    await slow;
+    asked();
+    await keystone().ensureRole('member');
+    expect(asked()).toEqual(['ensureRole member']);
+  });
+
+  it('never stands in for a check', async () => {
+    const { keystone, asked } = world();
+    await keystone().check();
+    await keystone().check();
+    expect(asked()).toHaveLength(2);
+  });
+});
