@@ -8,6 +8,7 @@ import { alive, enter, pidOf, started } from './cluster/host.ts';
 import { NETNS, nodesOf } from './cluster/layout.ts';
 import { netnsPath } from './cluster/network.ts';
 import { clean } from './down.ts';
+import { record, run as runHandmade } from './handmade.ts';
 import { lock } from './images/build.ts';
 import { guestImage } from './images/guest.ts';
 import { importImages, listImages } from './images/import.ts';
@@ -37,6 +38,7 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
   cloud [RELEASE]       the cloud of lab/cloud.yaml, until it is Ready [--file=cloud.yaml] [--strict]
   test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice or cloud
+  handmade [record]     the same cloud by a script in an empty namespace, for its time; "record" first, from a Ready one
   guest                 a small guest image for Glance, booted once to prove it
   selftest              tests of the lab itself, in a second lab: 5 minutes
   tools [GROUP...]      build programs: ${allGroups.join(', ')}
@@ -165,6 +167,9 @@ async function main(command: string | undefined, args: string[]): Promise<number
       await deployCloud(release, { ...(file && { file }), strict: args.includes('--strict') });
       return 0;
     }
+    case 'handmade':
+      await (args[0] === 'record' ? record() : runHandmade());
+      return 0;
     case 'test': {
       // In its network but not on its hosts: stories kill processes by pid and look at the world outside.
       const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts', ...args];

@@ -190,10 +190,15 @@ export async function busLink<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
   return { ...rabbitmq.amqpAddress(cx, server), vhost: userOf(cx), user: login.user, password: login.password };
 }
 
+/** The bus that the spec names, which must be Ready; undefined where a Secret was given. */
+export function busServer<O extends Managed>(cx: Cx<O>): DeepReadonly<ObjectOf<typeof RabbitMQ>> | undefined {
+  const { messageBusSecret, messageBusInstance } = specOf<BusSpec>(cx);
+  return messageBusSecret ? undefined : cx.ready(RabbitMQ, messageBusInstance, 'spec.messageBusInstance');
+}
+
 export async function ensureBus<O extends Managed>(cx: Cx<O>, link: BusLink): Promise<void> {
-  const spec = specOf<BusSpec>(cx);
-  if (spec.messageBusSecret) return;
-  await registerVhost(cx, cx.ready(RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance'), link);
+  const server = busServer(cx);
+  if (server) await registerVhost(cx, server, link);
 }
 
 export async function registerVhost<O extends Managed>(
@@ -251,17 +256,22 @@ export async function dropIdentity<O extends Managed>(cx: Cx<O>): Promise<void> 
   await (await identityAdmin(cx, true))?.dropUser(cx.name);
 }
 
+/** The Keystone that the spec names, which must be Ready; undefined where a Secret was given. */
+export function keystoneServer<O extends Managed>(cx: Cx<O>): DeepReadonly<ObjectOf<typeof Keystone>> | undefined {
+  const { keystoneSecret, keystoneInstance } = specOf<IdentitySpec>(cx);
+  return keystoneSecret ? undefined : cx.ready(Keystone, keystoneInstance, 'spec.keystoneInstance');
+}
+
 /**
  * Keystone with the rights to write the catalog; undefined when the user brought a Secret, whose user may not.
  * `leaving`: also undefined when Keystone is gone or going, which takes users and catalog along (rule 17).
  */
 export async function identityAdmin<O extends Managed>(cx: Cx<O>, leaving = false): Promise<Identity | undefined> {
-  const spec = specOf<IdentitySpec>(cx);
-  if (spec.keystoneSecret) return undefined;
-  const found = cx.get(Keystone, spec.keystoneInstance);
-  if (leaving && (found === undefined || found.metadata.deletionTimestamp)) return undefined;
-  const server = leaving && found ? found : cx.ready(Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
-  return cx.cloud.identity(await keystone.adminAddress(cx, server));
+  const { keystoneSecret, keystoneInstance } = specOf<IdentitySpec>(cx);
+  if (leaving && keystoneSecret) return undefined;
+  const found = leaving ? cx.get(Keystone, keystoneInstance) : keystoneServer(cx);
+  if (found === undefined || (leaving && found.metadata.deletionTimestamp)) return undefined;
+  return cx.cloud.identity(await keystone.adminAddress(cx, found));
 }
 
 /** Percent-encoding of every reserved character: SQLAlchemy and oslo.messaging both decode it. */

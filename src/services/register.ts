@@ -6,6 +6,7 @@ import { stall } from '../runtime/plan/unmet.ts';
 import {
   type BusLink,
   busLink,
+  busServer,
   type DatabaseLink,
   database,
   dropBus,
@@ -16,6 +17,7 @@ import {
   type IdentityLink,
   identityAdmin,
   identityLink,
+  keystoneServer,
   readBus,
   readDatabase,
   readIdentity,
@@ -33,12 +35,14 @@ export interface Logins {
 
 /** The first half of a service: where its links come from. The second half (serve) does not care which it is. */
 export interface Source<O extends Managed> {
-  /** Known before bus and Keystone run: config and schema need not wait for them, which first pods do. */
+  /** Known before bus and Keystone run: config and schema need not wait for them. */
   readonly logins: Row<O, Logins>;
   readonly databases: Row<O, Databases | undefined>;
   /** The servers know of them. */
   readonly bus: Row<O, unknown>;
   readonly identity: Row<O, unknown>;
+  /** Throws while bus or Keystone, of which first pods ask something at once, is not Ready. */
+  readonly edges?: (cx: Cx<O>) => void;
   /** Keystone with the rights to write the catalog, where this source has them. */
   readonly admin?: typeof identityAdmin;
 }
@@ -89,6 +93,10 @@ export function register<O extends Managed>(needs: Needs): Source<O> {
       run: async (cx, { logins: { identity } }) => identity && ensureIdentity(cx, identity),
       undo: cx => dropIdentity(cx),
     }),
+    edges: cx => {
+      if (needs.bus) busServer(cx);
+      keystoneServer(cx);
+    },
     admin: identityAdmin,
   };
 }

@@ -246,13 +246,16 @@ export function serve<K extends AnyKind, I = void>(
     },
   });
   const pods = row('WorkloadsReady', {
-    needs: { config, schema, bus: from.bus, identity: from.identity },
+    needs: { config, schema },
     run: async (cx, { config }) => {
       const started = config.pods.some(({ component, workload }) =>
         cx.get(workload.as ?? Deployment, workloadName(cx.name, component)),
       );
       // Edges gate the first start only: an edit never waits for a neighbour (rule 9).
-      if (!started) await service.after?.(cx);
+      if (!started) {
+        from.edges?.(cx);
+        await service.after?.(cx);
+      }
       const counts = await cx.all(config.pods.map(w => runWorkload(cx, w.component, w.workload, w.process, w.config)));
       const sum = (of: 'wanted' | 'ready') => counts.reduce((total, count) => total + count[of], 0);
       cx.report({ replicas: sum('wanted'), readyReplicas: sum('ready') } as never);
