@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { small } from '../images/names.ts';
@@ -143,6 +143,11 @@ function proxyConfig(node: LabNode): string {
   });
 }
 
+/** A running kube-proxy ends when its file is touched, though nothing in it changed. */
+function writeNew(file: string, text: string): void {
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
+
 export async function ctr(node: LabNode, ...args: string[]): Promise<string> {
   const [program, ...rest] = [...enter(node.name), await tool('ctr'), '-a', socket(node), '-n', 'k8s.io', ...args];
   return must(program!, rest);
@@ -175,8 +180,8 @@ export async function startContainerd(node: LabNode, fresh: boolean): Promise<vo
 }
 
 export async function startKubelet(node: LabNode): Promise<void> {
-  writeFileSync(below(node, 'kubelet.yaml'), kubeletConfig(node));
-  writeFileSync(below(node, 'kube-proxy.yaml'), proxyConfig(node));
+  writeNew(below(node, 'kubelet.yaml'), kubeletConfig(node));
+  writeNew(below(node, 'kube-proxy.yaml'), proxyConfig(node));
   const kubelet = [
     await tool('kubelet'),
     `--config=${below(node, 'kubelet.yaml')}`,
