@@ -15,9 +15,10 @@ import { PersistentVolumeClaim, Pod, type Resource, Secret } from '../../src/kub
 import { consoleGreeting, type Key, makeKey, ping, ssh } from './guest.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
-import { gone, ready, until, valueIn } from './stage.ts';
+import { gone, ready, until, valueIn, writesAtRest } from './stage.ts';
 
 const release = process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2';
+const rest = Number(process.env.REST ?? 60);
 const yaml = parse(readFileSync('lab/cloud.yaml', 'utf8')) as AnyObject & { spec: { nova: object } };
 const cloud = (nova: object = {}) => ({
   ...yaml,
@@ -236,6 +237,10 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     );
     say(remote_console.url.replace(/token.*/, 'token...'));
     expect(await consoleGreeting(remote_console.url)).toMatch(/^RFB 003/);
+  });
+
+  it(`writes nothing in ${rest} s at rest, also right after a restart (rule 14)`, async () => {
+    expect(await writesAtRest(stage, rest)).toEqual([]);
   });
 
   it('brings an edit to the file in the container, and rolls only what reads it', async () => {

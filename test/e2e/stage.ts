@@ -41,6 +41,16 @@ export async function until(
   }
 }
 
+/** What the operator wrote in this time, in the middle of which it is killed; after a while in which it may still write. */
+export async function writesAtRest(stage: Stage, seconds: number): Promise<readonly string[]> {
+  await stage.pass(15);
+  const before = stage.writes().length;
+  await stage.pass(seconds / 2);
+  await stage.killOperator();
+  await stage.pass(seconds / 2);
+  return stage.writes().slice(before);
+}
+
 /** Long enough for a machine that does other things as well. */
 const READY_SECONDS = 900;
 
