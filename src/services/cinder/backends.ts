@@ -1,4 +1,3 @@
-import type { EnvVar } from 'kubernetes-types/core/v1.d.ts';
 import type { ObjectOf } from '../../../api/kind.ts';
 import type { Cinder } from '../../../api/openstack/cinder.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
@@ -9,6 +8,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { cephFiles, cephLink, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
+import { fieldOf } from '../env.ts';
 import { hostFolder } from '../node.ts';
 import type { ProcessVolume } from '../pod.ts';
 import { existingClass } from '../storage.ts';
@@ -158,7 +158,7 @@ async function lvm(cx: Context, backend: Backend): Promise<Ready> {
     target_helper: 'lioadm',
     target_protocol: 'iscsi',
   };
-  const address: EnvVar = { name: 'OS_DEFAULT__MY_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } };
+  const address = fieldOf('OS_DEFAULT__MY_IP', 'status.hostIP');
   const backing = hostPath && `${hostPath}/${volumeGroup}.img`;
   const text = lvmStart(volumeGroup, backing, storageSize && truncated(storageSize));
   return {

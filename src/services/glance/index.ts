@@ -1,6 +1,7 @@
 import { Glance } from '../../../api/openstack/glance.ts';
 import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/resource.ts';
 import { cephFiles } from '../ceph/link.ts';
+import { fieldOf } from '../env.ts';
 import { serviceHost, workloadName } from '../names.ts';
 import { openstackService } from '../service.ts';
 import { removeClaim, sharedClaim } from '../storage.ts';
@@ -42,7 +43,7 @@ export const glance = openstackService(Glance, {
         as: StatefulSet,
         members: true,
         env: place => [
-          { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          fieldOf('POD_NAME', 'metadata.name'),
           // Differs by pod, and config files do not: oslo.config reads the environment too.
           {
             name: 'OS_DEFAULT__WORKER_SELF_REFERENCE_URL',

@@ -1,5 +1,6 @@
 import type { CephLink } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
+import { fieldOf } from '../env.ts';
 import type { ProcessVolume } from '../pod.ts';
 import { STATE } from './config.ts';
 
@@ -106,10 +107,7 @@ export const startArgv = (name: 'libvirt' | 'virtlogd' | 'compute'): readonly st
   `${START}/${name}-start.sh`,
 ];
 
-export const nodeEnv = [
-  { name: 'NODE_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } } },
-  { name: 'NODE_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.hostIP' } } },
-];
+export const nodeEnv = [fieldOf('NODE_NAME', 'spec.nodeName'), fieldOf('NODE_IP', 'status.hostIP')];
 
 const folder = (name: string, path: string, more: Partial<ProcessVolume> = {}): ProcessVolume => ({
   name,

@@ -4,6 +4,7 @@ import type { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { DaemonSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
+import { fieldOf } from '../env.ts';
 import { imageOf } from '../images.ts';
 import {
   COMPUTE_LABEL,
@@ -96,10 +97,7 @@ export function chassisProcesses(cx: Cx<OVNObject>, gateway: boolean): readonly 
       argv: scriptArgv(gateway ? 'vswitchd-gateway' : 'vswitchd'),
       security: SWITCH,
       volumes: [...volumes, hostDevice('dev-net-tun', '/dev/net/tun')],
-      env: [
-        { name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
-        { name: 'NODE_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
-      ],
+      env: [fieldOf('NODE_NAME', 'spec.nodeName'), fieldOf('NODE_IP', 'status.hostIP')],
       readiness: { exec: { command: ['ovs-appctl', '-t', VSWITCHD_CTL, 'version'] }, ...every },
     },
   ];
@@ -115,7 +113,7 @@ export const agentWorkload: Workload<Spec> = {
   template: 'metadataAgent',
   direct: true,
   security: { runAsUser: 0, privileged: true },
-  env: () => [{ name: 'OS_DEFAULT__HOST', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+  env: () => [fieldOf('OS_DEFAULT__HOST', 'spec.nodeName')],
   volumes: () => [
     hostFolder('run-openvswitch', OVS_RUN),
     hostFolder('run-netns', '/run/netns', { mountPropagation: 'Bidirectional' }),

@@ -3,6 +3,7 @@ import { PersistentVolumeClaim, Pod, Secret, Service, StatefulSet, StorageClass 
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
 import { type ConfigFile, configSecret } from '../config.ts';
+import { fieldOf } from '../env.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels, serviceHost } from '../names.ts';
@@ -69,7 +70,7 @@ const config = row('ConfigReady', {
       userName: 'rabbitmq',
       ports: { amqp: AMQP_PORT, management: MANAGEMENT_PORT },
       env: [
-        { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+        fieldOf('POD_NAME', 'metadata.name'),
         { name: 'RABBITMQ_USE_LONGNAME', value: 'true' },
         { name: 'RABBITMQ_NODENAME', value: `rabbit@$(POD_NAME).${serviceHost(cx, members)}` },
         { name: 'RABBITMQ_CONFIG_FILES', value: '/etc/rabbitmq/conf.d' },
