@@ -32,7 +32,7 @@ const GROUND: Readonly<Record<string, (cloud: Cloud) => void>> = {
 
 describe('every sample of a cloud', () => {
   it.each(Object.keys(GROUND))(
-    '%s deploys, rests, and goes without leaving anything but what was there before',
+    '%s deploys, rests, also right after a restart, and goes without leaving anything but what was there before',
     async name => {
       const text = readFileSync(`config/samples/controlplane_${name}.yaml`, 'utf8');
       const sample = parse(text) as AnyObject & { spec: object };
@@ -45,6 +45,9 @@ describe('every sample of a cloud', () => {
       await cloud.settle();
       if (name === 'tls') expect(cloud.hands.list(Ingress, 'openstack')).toHaveLength(certificates.length);
       const writes = cloud.writes().length;
+      await cloud.sim.run(1_800_000);
+      cloud.crashOperator();
+      cloud.startOperator();
       await cloud.sim.run(1_800_000);
       expect(cloud.writes().slice(writes)).toEqual([]);
       cloud.hands.remove(OpenStackControlPlane, 'openstack', name);
