@@ -50,6 +50,13 @@ module.exports = {
       to: { path: '^src/services/' },
     },
     {
+      name: 'the-page-only-draws',
+      comment: 'Answers come from src/insight over the wire: the page shares their types, and how ages are written.',
+      severity: 'error',
+      from: { path: '^ui/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(api|src)/', pathNot: '^src/insight/age\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'tests-are-leaves',
       severity: 'error',
       from: { path: '^(api|src|lab)/', pathNot: '\\.test\\.ts$' },

@@ -29,7 +29,7 @@ test: setup ## all that must pass: types, lint, layers, dead code, generated fil
 .PHONY: lint
 lint: setup ## format, lint, layers, dead code
 	node_modules/.bin/biome check .
-	node_modules/.bin/depcruise --config .dependency-cruiser.cjs api src test bench lab config
+	node_modules/.bin/depcruise --config .dependency-cruiser.cjs api src ui test bench lab config
 	node_modules/.bin/knip
 
 .PHONY: format

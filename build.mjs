@@ -1,4 +1,8 @@
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { pageFiles } from './ui/build.mjs';
+
+const page = await pageFiles();
 
 /** One file without node_modules beside it: small image, fast start. */
 const result = await build({
@@ -12,6 +16,9 @@ const result = await build({
   metafile: true,
   legalComments: 'none',
   loader: { '.json': 'json' },
+  // The page comes ready made; without it the program would look for esbuild and the sources.
+  define: { PAGE_FILES: JSON.stringify(page) },
+  external: ['esbuild'],
   // Packages written for CommonJS ask for require() of Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
@@ -19,4 +26,7 @@ const result = await build({
   logLevel: 'warning',
 });
 const bytes = Object.values(result.metafile.outputs).find(output => output.entryPoint)?.bytes ?? 0;
-console.log(`dist/openstack-operator.js ${(bytes / 1024).toFixed(0)} KiB`);
+const zipped = Object.values(page).reduce((sum, text) => sum + gzipSync(text).length, 0);
+console.log(
+  `dist/openstack-operator.js ${(bytes / 1024).toFixed(0)} KiB, the page in it ${(zipped / 1024).toFixed(1)} KiB gzipped`,
+);

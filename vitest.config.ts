@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{api,src,lab,bench}/**/*.test.ts', 'test/{functional,e2e,chaos,defects,contract}/**/*.test.ts'],
+    include: ['{api,src,ui,lab,bench}/**/*.test.ts', 'test/{functional,e2e,chaos,defects,contract}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/*.{real,lab}.test.ts'],
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['api/**/*.ts', 'src/**/*.ts'], reporter: ['text-summary', 'json-summary'] },

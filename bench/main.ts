@@ -4,10 +4,11 @@ import { sliceCost, storeSpeed } from './embedded.ts';
 import { type Figure, table, write } from './figures.ts';
 import { idle } from './idle.ts';
 import { loaded } from './loaded.ts';
+import { pageSize } from './page.ts';
 
 /**
  * Figures for docs/performance.md. `--quick`: small loads and 30 s of rest, to see that it works.
- * `--only idle,loaded,store,slice`: a part. A figure that misses its aim makes the exit code 1.
+ * `--only idle,loaded,store,slice,page`: a part. A figure that misses its aim makes the exit code 1.
  */
 const quick = process.argv.includes('--quick');
 const only = process.argv
@@ -16,6 +17,7 @@ const only = process.argv
   .split(',');
 
 const parts: Record<string, () => Promise<Figure[]> | Figure[]> = {
+  page: () => pageSize(),
   store: () => storeSpeed(quick ? 5_000 : 50_000),
   slice: () => sliceCost(),
   idle: () => idle(quick ? 30 : 300),

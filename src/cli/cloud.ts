@@ -9,6 +9,7 @@ export function cloudCommand(program: Command): void {
     .option('-n, --namespace <name>', 'where', 'openstack')
     .option('--once', 'end when everything is Ready; exit 1 when it does not get there in 5 minutes')
     .option('--port <port>', 'of the API server, on 127.0.0.1; 0 chooses a free one', '0')
+    .option('--page-port <port>', 'of the page, on 127.0.0.1; 0 chooses a free one', '0')
     .option('--speed <factor>', 'how much faster than real pods the pretended ones start', '8')
     .option('--verbose', "show the operator's log")
     .addHelpText(

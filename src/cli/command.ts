@@ -21,6 +21,8 @@ export interface Invocation {
   readonly flags: Flags;
   /** Reads the objects that the command declared. */
   snapshot(): Promise<Snapshot>;
+  /** Prints at once: for commands that go on. */
+  say(text: string): void;
 }
 
 export interface CommandSpec {

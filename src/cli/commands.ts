@@ -161,6 +161,24 @@ export const COMMANDS: readonly CommandSpec[] = [
     run: async cx => (await import('./logs.ts')).logs(cx),
   },
   {
+    name: 'ui',
+    summary: 'all of this as a page in the browser: topology, roll-out, causes, config, plans; read-only',
+    about:
+      'The page is served on 127.0.0.1 by this program, which reads the cluster as you: it shows what you may see, to this\nmachine only, and never a secret value.',
+    flags: [
+      ['--port <port>', 'of 127.0.0.1; 0 chooses a free one', '0'],
+      ['--for <seconds>', 'end after that long; else on Ctrl-C'],
+    ],
+    examples: [
+      ['-n openstack', 'follow the cloud in that namespace'],
+      ['-A --port 8090', 'all clouds, always at the same address'],
+      ['--from bundle/', 'look at objects that somebody sent you'],
+      ['--embedded cloud.yaml', 'what would become of a file'],
+    ],
+    reads: 'look',
+    run: async cx => (await import('./ui.ts')).ui(cx),
+  },
+  {
     name: 'bundle',
     summary: 'one file with everything that explains a cloud; values of Secrets are replaced by names',
     about: 'The same objects give the same file. Every command reads it with --from.',

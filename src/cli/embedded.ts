@@ -1,89 +1,53 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { KINDS } from '../../api/kinds.ts';
-import { createBackends } from '../embedded/backends/backends.ts';
-import { conditionsOf, hands, install } from '../embedded/cluster.ts';
-import { type Pretenders, pretend } from '../embedded/pretend/pretend.ts';
-import { serve } from '../embedded/serve/serve.ts';
-import { createStore, type Store } from '../embedded/store/store.ts';
+import { conditionsOf } from '../embedded/cluster.ts';
+import type { Store } from '../embedded/store/store.ts';
 import type { AnyObject } from '../kube/object.ts';
-import { createOperator } from '../operator/operator.ts';
-import { realClock, realRandom } from '../real/clock.ts';
-import { loadCredentials } from '../real/credentials.ts';
+import { realClock } from '../real/clock.ts';
 import { createLog } from '../real/log.ts';
-import { connect } from '../real/transport.ts';
-import { PLANS } from '../services/list.ts';
-import type { Clock } from '../world/world.ts';
 import { type Line, Live } from './live.ts';
+import { startLiveCloud } from './live-cloud.ts';
 import { SLICE } from './slice.ts';
+import { servePage } from './ui.ts';
 
 export interface CloudOptions {
   readonly file?: string;
   readonly namespace: string;
   readonly once?: boolean;
   readonly port: string;
+  readonly pagePort: string;
   readonly speed: string;
   readonly verbose?: boolean;
 }
-
-/** Pretended work takes a fraction of its time; leases and watches run on the true clock. */
-const faster = (clock: Clock, factor: number): Clock => ({
-  ...clock,
-  timer: (ms, run, options) => clock.timer(ms / factor, run, options),
-});
 
 const PATIENCE_MS = 300_000;
 
 export async function cloud(options: CloudOptions): Promise<void> {
   const { namespace } = options;
   const objects = wanted(options);
-  const dir = mkdtempSync(join(tmpdir(), 'openstack-cloud-'));
-  const store = createStore({ clock: realClock, random: realRandom });
-  install(store, namespace);
-  const server = await serve(store, { port: Number(options.port), dir });
-  const connection = () => connect(loadCredentials({ kubeconfig: server.kubeconfig, env: {} }));
-  const [forPretenders, forOperator] = [connection(), connection()];
-
-  let pretenders: Pretenders | undefined;
-  const backends = createBackends({ resolve: (host, port) => pretenders?.resolve(host, port) ?? [] });
-  const factor = Number(options.speed);
-  if (!(factor > 0)) throw new Error('--speed must be a number above 0');
-  pretenders = pretend({
-    transport: forPretenders,
-    clock: faster(realClock, factor),
-    random: realRandom,
-    programs: backends.programs,
+  const cloud = await startLiveCloud({
+    namespace,
+    port: Number(options.port),
+    speed: Number(options.speed),
+    log: createLog(options.verbose ? 'info' : 'error'),
   });
-  await pretenders.start();
-
+  const page = options.once ? undefined : await servePage(cloud.source, Number(options.pagePort));
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   process.once('SIGTERM', () => stop.abort());
-  const operator = createOperator({
-    world: { cluster: forOperator, cloud: backends.cloud, clock: realClock, random: realRandom },
-    plans: PLANS,
-    log: createLog(options.verbose ? 'info' : 'error'),
-  });
-  const running = operator.manager.run(stop.signal);
 
   const live = new Live(process.stdout);
-  const admin = hands(store);
-  for (const object of objects)
-    admin.apply({ ...object, metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace } });
-  const ready = await watch(store, namespace, live, stop.signal);
-  if (ready) live.say(lookAround(server.kubeconfig, namespace, options.once));
+  if (page) live.say(`Watch it come up in a browser: ${page.url}\n`);
+  cloud.apply(...objects);
+  const ready = await watch(cloud.store, namespace, live, stop.signal);
+  if (ready) live.say(lookAround(cloud.kubeconfig, namespace, options.once));
   else if (!stop.signal.aborted) live.say(`Not Ready after ${PATIENCE_MS / 1000} s; the table says why.`);
   if (!options.once && !stop.signal.aborted)
     await new Promise<void>(resolve => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
 
-  stop.abort();
-  await running;
-  await pretenders.stop();
-  await Promise.all([forPretenders.close(), forOperator.close()]);
-  await server.close();
-  rmSync(dir, { recursive: true, force: true });
+  await page?.stop();
+  await cloud.stop();
   if (!ready && options.once) process.exitCode = 1;
 }
 

@@ -1,5 +1,5 @@
-import { ageOf, below, type Happening, type View } from '../insight/view.ts';
-import { redactText } from '../world/log.ts';
+import { ageOf } from '../insight/age.ts';
+import { eventsBelow, redacted } from '../insight/detail.ts';
 import type { Answer, Invocation } from './command.ts';
 import { type Paper, table } from './print.ts';
 import { objectNamed } from './why.ts';
@@ -7,10 +7,8 @@ import { objectNamed } from './why.ts';
 export async function events(cx: Invocation): Promise<Answer> {
   const { view, notes } = await cx.snapshot();
   const { warnings } = cx.flags as { warnings?: boolean };
-  const all = cx.args[0] === undefined ? view.events() : aboutOne(view, cx.args[0]);
-  const shown = all
-    .filter(event => !warnings || event.warning)
-    .map(event => ({ ...event, text: redactText(event.text) }));
+  const all = cx.args[0] === undefined ? view.events() : eventsBelow(view, objectNamed(view, cx.args[0]));
+  const shown = all.filter(event => !warnings || event.warning).map(redacted);
   const text = (paper: Paper): string =>
     shown.length === 0
       ? 'No events.'
@@ -26,11 +24,4 @@ export async function events(cx: Invocation): Promise<Answer> {
           ]),
         );
   return { data: { events: shown, notes }, text, code: 0 };
-}
-
-/** Those of the object and of everything below it: a Deployment's pods speak for Keystone. */
-function aboutOne(view: View, given: string): readonly Happening[] {
-  const object = objectNamed(view, given);
-  const uids = new Set([object, ...below(view, object)].map(one => one.metadata.uid));
-  return view.events().filter(event => uids.has(event.uid));
 }

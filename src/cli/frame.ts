@@ -58,6 +58,7 @@ export function addCommand(
         args: args as string[],
         flags,
         snapshot: () => readSource(flags, spec.reads === 'whole' ? 'whole' : 'look'),
+        say: text => terminal.out(text),
       });
     if (flags.watch) return watch(run, flags, terminal);
     const answer = await run();

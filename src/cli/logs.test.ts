@@ -24,6 +24,7 @@ const snapshot = (objects: Live[]): Snapshot => ({
   namespace: 'a',
   where: 'here',
   notes: [],
+  hide: text => text,
   logs: async ({ name }, container, options) => {
     asked.push(`${name} ${container} ${options?.lines} ${options?.previous}`);
     return name === 'one'
@@ -32,7 +33,12 @@ const snapshot = (objects: Live[]): Snapshot => ({
   },
 });
 const run = (objects: Live[], flags: object = {}) =>
-  logs({ args: ['keystone'], flags: { output: 'table', ...flags }, snapshot: async () => snapshot(objects) });
+  logs({
+    args: ['keystone'],
+    flags: { output: 'table', ...flags },
+    snapshot: async () => snapshot(objects),
+    say: () => undefined,
+  });
 
 describe('logs', () => {
   it('are put in order over all pods, each line with its pod, passwords masked', async () => {

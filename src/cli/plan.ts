@@ -28,7 +28,32 @@ export async function plan(cx: Invocation): Promise<Answer> {
     throw new UsageError('--fail-on takes restart or delete');
   if (cx.flags.allNamespaces) throw new UsageError('a plan is about one namespace: -A makes no sense here');
   const edit = file === undefined ? [] : readObjects(file);
-  const snapshot = await cx.snapshot();
+  const { data, stuck } = await planOf(await cx.snapshot(), edit, {
+    remove: cx.flags.delete === true,
+    operator: operator === true,
+  });
+  const { restarts, refused, changes } = data;
+  const failed =
+    stuck ||
+    refused.length > 0 ||
+    (failOn === 'restart' && restarts.length > 0) ||
+    (failOn === 'delete' && changes.some(change => change.action === 'delete'));
+  return { data, text: paper => pageOf(paper, { ...data, operator: operator === true }), code: failed ? 1 : 0 };
+}
+
+export interface PlanData extends Omit<Planned, 'writes'> {
+  readonly restarts: readonly Restart[];
+  /** What the cluster itself says against it. */
+  readonly refused: readonly string[];
+  readonly assumptions: readonly string[];
+}
+
+/** What an edit would do to the objects of a snapshot. */
+export async function planOf(
+  snapshot: Snapshot,
+  edit: readonly AnyObject[],
+  { remove = false, operator = false },
+): Promise<{ readonly data: PlanData; readonly stuck: boolean }> {
   const namespace =
     snapshot.namespace ?? edit.find(object => object.metadata.namespace)?.metadata.namespace ?? 'openstack';
   const live = snapshot.view.objects as readonly AnyObject[];
@@ -37,36 +62,26 @@ export async function plan(cx: Invocation): Promise<Answer> {
   const result = await applied(() =>
     planned({ objects: live.filter(isKnown), at: snapshot.view.now }, edit, {
       namespace,
-      remove: cx.flags.delete === true,
+      remove,
       ...(deployed && { env: deployed.env }),
     }),
   );
-  // An operator upgrade is what this version does to the objects as they are.
-  const changes = operator ? result.anyway : result.changes;
-  const restarts = restartsOf(result, snapshot.view.objects);
-  const refused = snapshot.transport ? await dryRun(snapshot.transport, result.writes) : [];
-  const assumptions = assumptionsOf(live, foreign, deployed?.version, snapshot);
-  const stuck = result.unsettled !== undefined || result.why.causes.length > 0;
-  const failed =
-    stuck ||
-    refused.length > 0 ||
-    (failOn === 'restart' && restarts.length > 0) ||
-    (failOn === 'delete' && changes.some(change => change.action === 'delete'));
   const { anyway, steps, order, effects, warnings, why, unsettled } = result;
   const data = {
-    changes,
-    restarts,
+    // An operator upgrade is what this version does to the objects as they are.
+    changes: operator ? anyway : result.changes,
+    restarts: restartsOf(result, snapshot.view.objects),
     steps,
     order,
     effects,
     warnings,
-    refused,
-    assumptions,
+    refused: snapshot.transport ? await dryRun(snapshot.transport, result.writes) : [],
+    assumptions: assumptionsOf(live, foreign, deployed?.version, snapshot),
     anyway: operator ? [] : anyway,
     why,
-    unsettled,
+    ...(unsettled && { unsettled }),
   };
-  return { data, text: paper => pageOf(paper, { ...data, operator: operator === true }), code: failed ? 1 : 0 };
+  return { data, stuck: unsettled !== undefined || why.causes.length > 0 };
 }
 
 /** What the API server's own rules say against the edit is the user's to mend. */
@@ -200,15 +215,10 @@ const VERBS: Readonly<Record<string, string>> = {
   dropVhost: 'drop virtual host',
   dropService: 'take out of the catalog:',
 };
-const effectText = ({ method, what, at }: Planned['effects'][number]): string =>
+export const effectText = ({ method, what, at }: Planned['effects'][number]): string =>
   `${VERBS[method] ?? method} ${what} at ${at}`;
 
-type Page = Omit<Planned, 'writes' | 'order'> & {
-  restarts: readonly Restart[];
-  refused: readonly string[];
-  assumptions: readonly string[];
-  operator: boolean;
-};
+type Page = PlanData & { readonly operator: boolean };
 
 function pageOf(paper: Paper, page: Page): string {
   const list = (title: string, lines: readonly string[]): string[] =>

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
+import type { Transport } from '../kube/transport.ts';
 import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
 import { createOperator } from '../operator/operator.ts';
 import { realClock, realRandom } from '../real/clock.ts';
@@ -8,9 +10,11 @@ import { loadCredentials } from '../real/credentials.ts';
 import { createLog, type Level } from '../real/log.ts';
 import { connect } from '../real/transport.ts';
 import { informersAlive, watchLoop } from '../runtime/health.ts';
+import type { Server } from '../runtime/manager.ts';
 import { prometheusMetrics } from '../runtime/prometheus.ts';
 import { createProbeServer } from '../server/http.ts';
 import { PLANS } from '../services/list.ts';
+import type { Log } from '../world/log.ts';
 import { uuid } from '../world/world.ts';
 
 interface RunOptions {
@@ -22,6 +26,10 @@ interface RunOptions {
   readonly leaseNamespace?: string;
   readonly port: string;
   readonly host: string;
+  readonly pagePort?: string;
+  readonly pageHost: string;
+  readonly pageCert?: string;
+  readonly pageKey?: string;
   readonly logLevel: Level;
 }
 
@@ -41,6 +49,10 @@ export function runCommand(program: Command): void {
       'the address they listen on',
       process.env.KUBERNETES_SERVICE_HOST ? '0.0.0.0' : '127.0.0.1',
     )
+    .option('--page-port <port>', 'serve the read-only page; off unless given')
+    .option('--page-host <address>', 'the address it listens on; others than 127.0.0.1 ask for a token', '127.0.0.1')
+    .option('--page-cert <file>', 'certificate for it (PEM), with --page-key')
+    .option('--page-key <file>', 'its private key (PEM)')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
     .addHelpText(
       'after',
@@ -78,7 +90,10 @@ async function run(options: RunOptions): Promise<void> {
     env: process.env,
     namespaces: listOf(options.namespaces),
     instance: process.env.POD_NAME ?? hostname(),
-    servers: [createProbeServer({ port: Number(options.port), host: options.host, health, metrics })],
+    servers: [
+      createProbeServer({ port: Number(options.port), host: options.host, health, metrics }),
+      ...(options.pagePort === undefined ? [] : [await pageServer(options, options.pagePort, cluster, log)]),
+    ],
     ...(options.leaderElect && {
       election: {
         namespace: options.leaseNamespace ?? OPERATOR_NAMESPACE,
@@ -100,6 +115,22 @@ async function run(options: RunOptions): Promise<void> {
   log.info('Operator started', { cluster: credentials.source, kinds: plans.map(plan => plan.kind.kind) });
   // Idle connections would keep the process alive until the kubelet kills it.
   await operator.manager.run(stop.signal).finally(() => Promise.all([cloud.close(), cluster.close()]));
+}
+
+/** Without plans: one takes a whole core for seconds, in which nothing would be reconciled. */
+async function pageServer(options: RunOptions, port: string, transport: Transport, log: Log): Promise<Server> {
+  const { pageHost: host, pageCert, pageKey } = options;
+  const namespaces = listOf(options.namespaces);
+  if ((pageCert === undefined) !== (pageKey === undefined)) throw new Error('--page-cert and --page-key go together');
+  const { operatorPage } = await import('./operator-page.ts');
+  return operatorPage({
+    port: Number(port),
+    host,
+    namespaces,
+    transport,
+    log,
+    ...(pageCert && pageKey && { tls: { cert: readFileSync(pageCert, 'utf8'), key: readFileSync(pageKey, 'utf8') } }),
+  });
 }
 
 const listOf = (text: string | undefined): string[] =>

@@ -1,5 +1,5 @@
 import { KINDS } from '../../api/kinds.ts';
-import { LOG_API } from '../insight/bundle.ts';
+import { hider, LOG_API } from '../insight/bundle.ts';
 import { type View, viewOf } from '../insight/view.ts';
 import { ApiError, createClient } from '../kube/client.ts';
 import type { AnyObject } from '../kube/object.ts';
@@ -47,6 +47,8 @@ export interface Snapshot {
   readonly where: string;
   /** What could not be read, and what the answer therefore lacks. */
   readonly notes: readonly string[];
+  /** Takes values of Secrets out of a text. */
+  hide(text: string): string;
   /** To ask the cluster more; undefined where there is none. */
   readonly transport?: Transport;
   /** The end of a container's log; undefined where the source has none. */
@@ -76,18 +78,29 @@ const BUILT_IN = [
 ] as const;
 const OF_THE_CLUSTER = [Node, StorageClass, Namespace] as const;
 
-export async function readSource(flags: SourceFlags, depth: Depth): Promise<Snapshot> {
+/** Where objects come from, for more than one look. */
+export interface Source {
+  /** Whether a second look may see something else. */
+  readonly live: boolean;
+  /** `namespace`: instead of the one that the flags name. */
+  read(depth: Depth, namespace?: string): Promise<Snapshot>;
+}
+
+export const readSource = async (flags: SourceFlags, depth: Depth): Promise<Snapshot> =>
+  (await openSource(flags)).read(depth);
+
+export async function openSource(flags: SourceFlags): Promise<Source> {
   const given = [flags.from, flags.embedded, flags.kubeconfig].filter(flag => flag !== undefined);
   if (given.length > 1) throw new UsageError('--from, --embedded and --kubeconfig exclude each other: give one');
   if (flags.allNamespaces && flags.namespace) throw new UsageError('-n and -A exclude each other: give one');
   if (flags.from !== undefined) return fromFolder(flags, flags.from);
   if (flags.embedded !== undefined) return fromEmbedded(flags, flags.embedded);
-  return fromCluster(flags, depth);
+  return fromCluster(flags);
 }
 
 const noLogs = async (): Promise<undefined> => undefined;
 
-function within(objects: readonly AnyObject[], namespace: string | undefined): AnyObject[] {
+export function within(objects: readonly AnyObject[], namespace: string | undefined): AnyObject[] {
   if (namespace === undefined) return [...objects];
   return objects.filter(({ metadata, kind }) =>
     metadata.namespace === undefined
@@ -96,25 +109,43 @@ function within(objects: readonly AnyObject[], namespace: string | undefined): A
   );
 }
 
-function fromFolder(flags: SourceFlags, path: string): Snapshot {
+function fromFolder(flags: SourceFlags, path: string): Source {
   const objects = readObjects(path);
   const times = objects.flatMap(object => timesOf(object)).filter(time => !Number.isNaN(time));
+  const logs: Snapshot['logs'] = async (pod, container) => {
+    const kept = objects.find(
+      o =>
+        o.apiVersion === LOG_API &&
+        o.metadata.name === `${pod.name}.${container}` &&
+        o.metadata.namespace === pod.namespace,
+    );
+    return typeof kept?.text === 'string' ? kept.text : undefined;
+  };
+  const now = times.length > 0 ? Math.max(...times) : 0;
   return {
-    view: viewOf(within(objects, flags.namespace), times.length > 0 ? Math.max(...times) : 0),
-    namespace: flags.namespace,
-    where: path,
-    notes: [],
-    logs: async (pod, container) => {
-      const kept = objects.find(
-        o =>
-          o.apiVersion === LOG_API &&
-          o.metadata.name === `${pod.name}.${container}` &&
-          o.metadata.namespace === pod.namespace,
-      );
-      return typeof kept?.text === 'string' ? kept.text : undefined;
-    },
+    live: false,
+    read: async (_depth, namespace = flags.namespace) => snapshotOf(objects, now, namespace, path, logs),
   };
 }
+
+/** Of objects that are all there. */
+export const snapshotOf = (
+  objects: readonly AnyObject[],
+  now: number,
+  namespace: string | undefined,
+  where: string,
+  logs: Snapshot['logs'] = noLogs,
+): Snapshot => ({
+  view: viewOf(within(objects, namespace), now),
+  namespace,
+  where,
+  notes: [],
+  hide: hider(objects, () => '(secret)', LONGEST_HIDDEN),
+  logs,
+});
+
+/** Longer values (certificates, Helm releases) appear whole in no answer. */
+const LONGEST_HIDDEN = 512;
 
 /** The last moment that the objects speak of is the moment at which they were taken. */
 function timesOf(object: AnyObject): number[] {
@@ -125,26 +156,27 @@ function timesOf(object: AnyObject): number[] {
     .map(text => Date.parse(text));
 }
 
-async function fromEmbedded(flags: SourceFlags, given: true | string): Promise<Snapshot> {
+async function fromEmbedded(flags: SourceFlags, given: true | string): Promise<Source> {
   const { embeddedCloud } = await import('./simulation.ts');
   const after = flags.after === undefined ? undefined : Number(flags.after);
   if (after !== undefined && !(after >= 0)) throw new UsageError('--after must be a number of seconds');
-  const namespace = flags.namespace ?? 'openstack';
-  const world = await embeddedCloud(given === true ? undefined : readObjects(given), namespace, after);
+  const where = flags.namespace ?? 'openstack';
+  const world = await embeddedCloud(given === true ? undefined : readObjects(given), where, after);
   return {
-    view: viewOf(within(world.objects, flags.allNamespaces ? undefined : namespace), world.now),
-    namespace: flags.allNamespaces ? undefined : namespace,
-    where: 'the embedded world',
-    notes: [],
-    logs: noLogs,
+    live: false,
+    read: async (_depth, namespace = flags.allNamespaces ? undefined : where) =>
+      snapshotOf(world.objects, world.now, namespace, 'the embedded world'),
   };
 }
 
-async function fromCluster(flags: SourceFlags, depth: Depth): Promise<Snapshot> {
+async function fromCluster(flags: SourceFlags): Promise<Source> {
   const credentials = loadCredentials({ kubeconfig: flags.kubeconfig, context: flags.context, env: process.env });
   const transport = connect(credentials);
-  const namespace = flags.allNamespaces ? undefined : (flags.namespace ?? credentials.namespace);
-  return readCluster(transport, namespace, depth, credentials.source);
+  const own = flags.allNamespaces ? undefined : (flags.namespace ?? credentials.namespace);
+  return {
+    live: true,
+    read: (depth, namespace = own) => readCluster(transport, namespace, depth, credentials.source),
+  };
 }
 
 /** Beside our own kinds and Secrets. */
@@ -185,8 +217,10 @@ export async function readCluster(
       return [];
     }
   };
+  let hide = (text: string): string => text;
   const secrets = async (): Promise<AnyObject[]> => {
     const found = await list(Secret);
+    hide = hider(found, () => '(secret)', LONGEST_HIDDEN);
     return depth === 'whole' ? found : found.map(({ data: _data, ...rest }) => rest as AnyObject);
   };
   const own = (await Promise.all(KINDS.map(list))).flat();
@@ -204,6 +238,7 @@ export async function readCluster(
     namespace,
     where,
     notes,
+    hide,
     transport,
     async logs(pod, container, { previous = false, lines = 10, timestamps = false } = {}) {
       const path = pathOf(Pod, pod.namespace, pod.name, 'log');

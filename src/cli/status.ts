@@ -1,5 +1,5 @@
+import { ageOf } from '../insight/age.ts';
 import { type CloudStatus, type ServiceStatus, type State, statusOf } from '../insight/status.ts';
-import { ageOf } from '../insight/view.ts';
 import type { Answer, Invocation } from './command.ts';
 import { type Cell, type Paper, type Style, table, wrapped } from './print.ts';
 

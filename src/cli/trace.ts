@@ -1,8 +1,9 @@
-import { filesOf, serviceOf } from '../insight/config.ts';
+import { ageOf } from '../insight/age.ts';
+import { filesOf } from '../insight/config.ts';
 import { journeysOf } from '../insight/journey.ts';
+import { configsBelow, traceInput } from '../insight/settings.ts';
 import { type Setter, type Trace, trace as traceOf } from '../insight/trace.ts';
-import { ageOf, type Live, namespaceOf, type View } from '../insight/view.ts';
-import { schemaOf } from '../oslo/options.ts';
+import type { Live, View } from '../insight/view.ts';
 import { assignments, parse } from '../oslo/parse.ts';
 import type { Answer, Invocation } from './command.ts';
 import { type Paper, table } from './print.ts';
@@ -63,20 +64,6 @@ function toNode(view: View, words: readonly string[], node: string): Answer {
 }
 const HOPS = { done: 'green', open: 'yellow', unknown: 'gray' } as const;
 
-/** Those of the object and of its parts: Nova has one per process. */
-function configsBelow(view: View, object: Live): readonly Live[] {
-  const parts = view.ours.filter(
-    other =>
-      other === object || view.ownerOf(other) === object || view.ownerOf(view.ownerOf(other) ?? other) === object,
-  );
-  return parts
-    .flatMap(part => view.get('Secret', namespaceOf(part), `${part.metadata.name}-config-data`) ?? [])
-    .filter(secret => filesOf(secret).length > 0);
-}
-
-const releaseOf = (view: View, secret: Live): string =>
-  (view.ownerOf(secret)?.spec as { release?: string } | undefined)?.release ?? '2025.2';
-
 /** With a group the one option; without, every group in which somebody sets it. */
 function sectionsFor(view: View, secret: Live, words: readonly string[]): readonly (readonly [string, string])[] {
   if (words.length > 2) throw new UsageError('give an option, or a group and an option');
@@ -91,23 +78,14 @@ function sectionsFor(view: View, secret: Live, words: readonly string[]): readon
       : [];
   });
   if (group === undefined) return [...new Set(set)].map(section => [section, key] as const);
-  const schema = schemaOf(serviceOf(view.ownerOf(secret)?.kind ?? '') ?? '', releaseOf(view, secret));
+  const { schema } = traceInput(view, secret);
   return set.includes(group) || schema?.option(group, key) ? [[group, key]] : [];
 }
 
 function one(view: View, secret: Live, group: string, key: string, reveal: boolean, pod: string | undefined): Trace {
-  const copies = view
-    .ofKind('Secret')
-    .filter(
-      other => namespaceOf(other) === namespaceOf(secret) && other.metadata.name.startsWith(`${secret.metadata.name}-`),
-    );
-  const schema = schemaOf(serviceOf(view.ownerOf(secret)?.kind ?? '') ?? '', releaseOf(view, secret));
-  const pods = view.ofKind('Pod').filter(found => {
-    const { phase } = (found.status ?? {}) as { phase?: string };
-    // What has ended runs nothing any more.
-    return phase !== 'Succeeded' && phase !== 'Failed' && (pod === undefined || found.metadata.name === pod);
-  });
-  return traceOf({ secret, copies, pods, ...(schema && { schema }), reveal }, group, key);
+  const input = traceInput(view, secret);
+  const pods = input.pods.filter(found => pod === undefined || found.metadata.name === pod);
+  return traceOf({ ...input, pods, reveal }, group, key);
 }
 
 const setterLine = (setter: Setter): string => {

@@ -12,8 +12,7 @@ export async function why(cx: Invocation): Promise<Answer> {
   const snapshot = await cx.snapshot();
   const { view, notes, namespace, where } = snapshot;
   const about = cx.args[0] === undefined ? undefined : objectNamed(view, cx.args[0]);
-  const { causes, moving } = whyOf(view, about);
-  const told = await Promise.all(causes.map(cause => withLog(snapshot, cause)));
+  const { causes: told, moving } = await toldWhy(snapshot, about);
   const text = (paper: Paper): string => {
     const parts = told.map((cause, index) => paragraph(paper, cause, told.length > 1 ? `${index + 1}. ` : ''));
     if (told.length === 0 && view.ours.length === 0)
@@ -27,6 +26,15 @@ export async function why(cx: Invocation): Promise<Answer> {
     return [...parts, ...notes.map(note => wrapped(paper, 'Note: ', note))].join('\n\n');
   };
   return { data: { causes: told, moving, notes }, text, code: told.length > 0 ? 1 : 0 };
+}
+
+/** With the last words of the pods behind the causes. */
+export async function toldWhy(
+  snapshot: Snapshot,
+  about?: Live,
+): Promise<{ causes: Told[]; moving: readonly string[] }> {
+  const { causes, moving } = whyOf(snapshot.view, about);
+  return { causes: await Promise.all(causes.map(cause => withLog(snapshot, cause))), moving };
 }
 
 /** `keystone/keystone`, `keystone` where that is clear, `Nova/nova`. */

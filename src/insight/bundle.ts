@@ -15,23 +15,7 @@ const FILE = /\.(conf|cnf|ini|json|yaml|sql|sh|pem|crt)$|plugins$/;
  */
 export function masked(objects: readonly Live[]): readonly AnyObject[] {
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const names = new Map<string, string>();
-  const learn = (value: string): void => {
-    if (value.length < SHORTEST || names.has(value)) return;
-    const name = `masked-${String(names.size + 1).padStart(4, '0')}`;
-    names.set(value, name);
-    if (encodeURIComponent(value) !== value) names.set(encodeURIComponent(value), name);
-  };
-  for (const secret of sorted)
-    if (secret.kind === 'Secret')
-      for (const [key, value] of dataOf(secret)) if (!PLAIN.test(key) && !FILE.test(key)) learn(value);
-  // The longest first: one secret may be a part of another.
-  const known = [...names].sort(([a], [b]) => b.length - a.length);
-  const hide = (text: string): string => {
-    let out = text;
-    for (const [value, name] of known) if (out.includes(value)) out = out.replaceAll(value, name);
-    return out;
-  };
+  const hide = hider(sorted, count => `masked-${String(count).padStart(4, '0')}`);
   return sorted.map(object => {
     const {
       data,
@@ -43,6 +27,31 @@ export function masked(objects: readonly Live[]): readonly AnyObject[] {
     const hidden = dataOf(object).map(([key, value]) => [key, encode(maskedValue(key, value, hide))]);
     return { ...clean, data: Object.fromEntries(hidden) };
   });
+}
+
+/** Puts a name for every value of a Secret among the objects, wherever a text holds it. */
+export function hider(
+  objects: readonly Live[],
+  nameOf: (count: number) => string,
+  longest = Number.POSITIVE_INFINITY,
+): (text: string) => string {
+  const names = new Map<string, string>();
+  const learn = (value: string): void => {
+    if (value.length < SHORTEST || value.length > longest || names.has(value)) return;
+    const name = nameOf(names.size + 1);
+    names.set(value, name);
+    if (encodeURIComponent(value) !== value) names.set(encodeURIComponent(value), name);
+  };
+  for (const secret of objects)
+    if (secret.kind === 'Secret')
+      for (const [key, value] of dataOf(secret)) if (!PLAIN.test(key) && !FILE.test(key)) learn(value);
+  // The longest first: one secret may be a part of another.
+  const known = [...names].sort(([a], [b]) => b.length - a.length);
+  return text => {
+    let out = text;
+    for (const [value, name] of known) if (out.includes(value)) out = out.replaceAll(value, name);
+    return out;
+  };
 }
 
 const keyOf = (object: Live): string =>

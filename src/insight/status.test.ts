@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ageOf } from './age.ts';
 import { stateOf, statusOf } from './status.ts';
 import { linesOf, treeOf } from './tree.ts';
-import { ageOf, type Live, viewOf } from './view.ts';
+import { type Live, viewOf } from './view.ts';
 
 const at = (seconds: number): string => new Date(1_000_000_000_000 + seconds * 1000).toISOString().replace('.000', '');
 const owner = (uid: string) => ({

@@ -1,5 +1,5 @@
-import { SECTIONS, type SectionName } from '../controlplane/sections.ts';
 import { isReady } from '../runtime/plan/ready.ts';
+import { orderOf } from './order.ts';
 import { conditionsOf, type Live, namespaceOf, type View } from './view.ts';
 import { movesOf, podsOf } from './workloads.ts';
 
@@ -46,25 +46,37 @@ export function stateOf(object: Live): State {
   return ready.reason === 'Reconciling' || ready.reason === 'Deleting' ? 'moving' : 'stuck';
 }
 
-/** One entry per control plane, and one per namespace for what stands alone there. */
-export function statusOf(view: View): readonly CloudStatus[] {
-  const tops = view.ours.filter(object => object.kind === 'OpenStackControlPlane');
-  const clouds = tops.map(top => cloudOf(view, top));
-  const alone = view.ours.filter(object => object.kind !== 'OpenStackControlPlane' && !view.ownerOf(object));
-  for (const namespace of [...new Set(alone.map(namespaceOf))].sort()) {
-    const services = alone.filter(object => namespaceOf(object) === namespace).map(object => serviceOf(view, object));
-    clouds.push({
-      namespace,
-      state: worst(services.map(service => service.state)),
-      ...counts(services),
-      services,
-    });
-  }
-  return clouds;
+export interface Group {
+  readonly namespace: string;
+  /** The control plane; absent for services that stand alone. */
+  readonly top?: Live;
+  readonly services: readonly Live[];
 }
 
-function cloudOf(view: View, top: Live): CloudStatus {
-  const children = view.ours.filter(object => view.ownerOf(object) === top);
+/** One per control plane, and one per namespace for what stands alone there. */
+export function groupsOf(view: View): readonly Group[] {
+  const tops = view.ours.filter(object => object.kind === 'OpenStackControlPlane');
+  const alone = view.ours.filter(object => object.kind !== 'OpenStackControlPlane' && !view.ownerOf(object));
+  return [
+    ...tops.map(top => ({
+      namespace: namespaceOf(top),
+      top,
+      services: view.ours.filter(object => view.ownerOf(object) === top),
+    })),
+    ...[...new Set(alone.map(namespaceOf))]
+      .sort()
+      .map(namespace => ({ namespace, services: alone.filter(object => namespaceOf(object) === namespace) })),
+  ];
+}
+
+export const statusOf = (view: View): readonly CloudStatus[] =>
+  groupsOf(view).map(({ namespace, top, services: objects }) => {
+    if (top) return cloudOf(view, top, objects);
+    const services = objects.map(object => serviceOf(view, object));
+    return { namespace, state: worst(services.map(service => service.state)), ...counts(services), services };
+  });
+
+function cloudOf(view: View, top: Live, children: readonly Live[]): CloudStatus {
   const services = children.map(child => serviceOf(view, child));
   const { phase, release } = (top.status ?? {}) as { phase?: string; release?: string };
   const state = stateOf(top);
@@ -106,41 +118,26 @@ function serviceOf(view: View, object: Live): ServiceStatus {
   };
 }
 
-const time = (text: string | undefined): number => Date.parse(text ?? '');
-
 /**
  * What is left is learned from what is done: how long each Ready service took after the last thing it waits for. The
  * longest chain of open services, each as long as the median, less what the first of them has behind it.
  */
 function etaOf(children: readonly Live[], now: number): CloudStatus['eta'] {
-  const readyAt = new Map<string, number>();
-  for (const child of children) {
-    const ready = conditionsOf(child).find(c => c.type === 'Ready' && c.status === 'True');
-    if (ready) readyAt.set(child.metadata.name, time(ready.lastTransitionTime));
-  }
-  const startOf = (child: Live): number => {
-    const after = SECTIONS[child.metadata.name as SectionName]?.after ?? [];
-    return Math.max(time(child.metadata.creationTimestamp), ...after.flatMap(name => readyAt.get(name) ?? []));
-  };
+  const { before, readyAt, startOf } = orderOf(children);
   const own = children
     .flatMap(child => {
-      const at = readyAt.get(child.metadata.name);
+      const at = readyAt(child);
       return at === undefined ? [] : [at - startOf(child)];
     })
     .filter(ms => ms > 0)
     .sort((a, b) => a - b);
   if (own.length < 2) return undefined;
   const median = own[Math.floor(own.length / 2)]!;
-  const open = children.filter(child => !readyAt.has(child.metadata.name));
-  const left = (child: Live, seen: readonly string[] = []): number => {
-    const { name } = child.metadata;
-    if (seen.includes(name)) return 0;
-    const before = open.filter(other =>
-      SECTIONS[name as SectionName]?.after.includes(other.metadata.name as SectionName),
-    );
-    if (before.length > 0) return median + Math.max(...before.map(other => left(other, [...seen, name])));
+  const left = (child: Live): number => {
+    const open = before(child).filter(other => readyAt(other) === undefined);
+    if (open.length > 0) return median + Math.max(...open.map(left));
     return Math.max(0, median - (now - startOf(child)));
   };
-  const ms = Math.max(...open.map(child => left(child)));
+  const ms = Math.max(...children.filter(child => readyAt(child) === undefined).map(left));
   return Number.isFinite(ms) ? { seconds: Math.round(ms / 1000), learnedFrom: own.length } : undefined;
 }

@@ -60,47 +60,59 @@ export interface Trace {
 }
 
 /** The journey of one option: from the objects that set it, through the config Secret, to the pods that run it. */
-export function trace(input: TraceInput, section: string, key: string): Trace {
+export const trace = (input: TraceInput, section: string, key: string): Trace => tracer(input)(section, key);
+
+/** For many options of one Secret: its files are read once. */
+export function tracer(input: TraceInput): (section: string, key: string) => Trace {
   const { secret, copies = [], pods = [], schema } = input;
   const files = filesOf(secret);
-  const now = merge(files, schema).effective(section, key);
-  const raw = now?.values ?? [];
-  const hidden = isSecret(section, key, schema);
-  let masked = false;
-  const show = (value: string): string => {
-    if (input.reveal || value === '' || !(hidden || hasCredentials(value))) return value;
-    masked = true;
-    return '(secret)';
-  };
-  const setter = (part: { section: string; key: string; value: string; source: Source }): Setter => {
-    const file = part.source.field ?? '';
-    const fileLine = part.source.line ?? 0;
-    return { ...origin(input, files, file, fileLine, part.section, part.key), file, fileLine, value: show(part.value) };
-  };
-  const valuesIn = (object: Live): readonly string[] =>
-    merge(filesOf(object), schema).effective(section, key)?.values ?? [];
-  const known = new Map([secret, ...copies].map(object => [object.metadata.name, valuesIn(object)]));
+  const merged = new Map([secret, ...copies].map(object => [object, merge(filesOf(object), schema)]));
   const prefix = secret.metadata.name;
-  const found = {
-    section: now?.section ?? section,
-    key: now?.key ?? key,
-    secret: prefix,
-    values: raw.map(show),
-    setters: now?.parts.map(setter) ?? [],
-    overrides: now?.overrides.map(setter) ?? [],
-    pods: pods
-      .filter(pod => pod.metadata.namespace === secret.metadata.namespace)
-      .flatMap(pod => mounted(pod, prefix).map(copy => podState(pod, copy, raw, known.get(copy), show))),
-    earlier: [...copies]
-      .filter(copy => !same(known.get(copy.metadata.name) ?? [], raw))
-      .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
-      .map(({ metadata }) => ({
-        copy: metadata.name,
-        ...(metadata.creationTimestamp && { created: metadata.creationTimestamp }),
-        values: (known.get(metadata.name) ?? []).map(show),
-      })),
+  const mounts = pods
+    .filter(pod => pod.metadata.namespace === secret.metadata.namespace)
+    .flatMap(pod => mounted(pod, prefix).map(copy => ({ pod, copy })));
+  return (section, key) => {
+    const now = merged.get(secret)?.effective(section, key);
+    const raw = now?.values ?? [];
+    const hidden = isSecret(section, key, schema);
+    let masked = false;
+    const show = (value: string): string => {
+      if (input.reveal || value === '' || !(hidden || hasCredentials(value))) return value;
+      masked = true;
+      return '(secret)';
+    };
+    const setter = (part: { section: string; key: string; value: string; source: Source }): Setter => {
+      const file = part.source.field ?? '';
+      const fileLine = part.source.line ?? 0;
+      return {
+        ...origin(input, files, file, fileLine, part.section, part.key),
+        file,
+        fileLine,
+        value: show(part.value),
+      };
+    };
+    const known = new Map(
+      [...merged].map(([{ metadata }, layers]) => [metadata.name, layers.effective(section, key)?.values ?? []]),
+    );
+    const found = {
+      section: now?.section ?? section,
+      key: now?.key ?? key,
+      secret: prefix,
+      values: raw.map(show),
+      setters: now?.parts.map(setter) ?? [],
+      overrides: now?.overrides.map(setter) ?? [],
+      pods: mounts.map(({ pod, copy }) => podState(pod, copy, raw, known.get(copy), show)),
+      earlier: [...copies]
+        .filter(copy => !same(known.get(copy.metadata.name) ?? [], raw))
+        .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
+        .map(({ metadata }) => ({
+          copy: metadata.name,
+          ...(metadata.creationTimestamp && { created: metadata.creationTimestamp }),
+          values: (known.get(metadata.name) ?? []).map(show),
+        })),
+    };
+    return { ...found, masked };
   };
-  return { ...found, masked };
 }
 
 interface File {

@@ -14,19 +14,19 @@ export interface TreeNode {
 
 /** Control planes, then what stands alone; below each its kinds, workloads, Jobs and pods. */
 export function treeOf(view: View): readonly TreeNode[] {
-  return view.ours.filter(object => !view.ownerOf(object)).map(object => nodeOf(view, object));
+  return view.ours.filter(object => !view.ownerOf(object)).map(object => treeBelow(view, object));
 }
 
 /** Things that pods come from: the rest of what we make (Secrets, Services) has no state of its own. */
 const shown = (object: Live): boolean =>
   isOurs(object) || isWorkload(object) || ['Job', 'ReplicaSet', 'Pod'].includes(object.kind);
 
-function nodeOf(view: View, object: Live): TreeNode {
+export function treeBelow(view: View, object: Live): TreeNode {
   const owned = view.owned(object).filter(shown);
   const children = [...view.ours.filter(child => owned.includes(child)), ...owned.filter(child => !isOurs(child))]
     // A ReplicaSet only says what its Deployment and its pods say.
     .flatMap(child => (child.kind === 'ReplicaSet' ? view.owned(child) : [child]))
-    .map(child => nodeOf(view, child));
+    .map(child => treeBelow(view, child));
   const { state, text } = sayOf(view, object);
   const { kind, metadata } = object;
   return { kind, name: metadata.name, namespace: namespaceOf(object), state, text, children };

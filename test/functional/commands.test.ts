@@ -46,6 +46,7 @@ const stable = (page: string): string[] =>
     .replace(/(\$ kubectl openstack .*--after.*\n)[\s\S]*?(\(exit code \d\)\n)?```/g, '$1$2```')
     .replace(/\b\d+(s|m|h|d|m\d+s|h\d+m)\b/g, '<age>')
     .replace(/Node v[\d.]+/, 'Node')
+    .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:<port>')
     .replace(/\d+ objects/, 'objects')
     .replace(/\b[0-9a-f]{10}\b/g, '<hash>')
     .replace(/-[0-9a-f]{8,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?\b/g, '-<hash>')

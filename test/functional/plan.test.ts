@@ -211,10 +211,16 @@ describe('a plan is what then happens', { timeout: 180_000 }, () => {
         namespace: NS,
         where: 'a test',
         notes: [],
+        hide: (text: string) => text,
         ...(transport && { transport }),
         logs: async () => undefined,
       });
-      return planCommand({ args: [], flags: { output: 'json', file: edited, ...flags }, snapshot });
+      return planCommand({
+        args: [],
+        flags: { output: 'json', file: edited, ...flags },
+        snapshot,
+        say: () => undefined,
+      });
     };
 
     it('fails for CI on a restart or a deletion, when asked', async () => {

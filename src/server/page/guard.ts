@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Transport } from '../../kube/transport.ts';
+import type { Clock } from '../../world/world.ts';
+
+/** What an answer shows: the state of objects, or also the config that the operator keeps in Secrets (never its secrets). */
+export type Need = 'look' | 'secrets';
+
+export interface Verdict {
+  readonly status: 200 | 401 | 403;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Who may see what. */
+export type Guard = (headers: IncomingHttpHeaders, need: Need) => Promise<Verdict>;
+
+const OK: Verdict = { status: 200, message: '' };
+
+/** Another site in the same browser may send requests, but must get no answers. */
+const foreign = (headers: IncomingHttpHeaders): Verdict | undefined =>
+  headers['sec-fetch-site'] !== undefined && !['same-origin', 'none'].includes(String(headers['sec-fetch-site']))
+    ? { status: 403, message: 'only this page itself may ask' }
+    : undefined;
+
+/**
+ * For a server on 127.0.0.1: whoever reaches it is on this machine, or came through `kubectl port-forward`. A name in
+ * `Host` that is none of this machine's is a name server's trick (DNS rebinding): a web page that asks for itself.
+ */
+export const loopbackGuard: Guard = async headers => {
+  const host = (headers.host ?? '').replace(/:\d+$/, '');
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(host))
+    return { status: 403, message: `this page is at 127.0.0.1, not at ${host || 'a server without a name'}` };
+  return foreign(headers) ?? OK;
+};
+
+export interface TokenGuardOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Those that the operator serves; empty: all. */
+  readonly namespaces: readonly string[];
+}
+
+/** A verdict holds this long: a token that was withdrawn is good for no longer. */
+const REMEMBER_MS = 30_000;
+const MOST_REMEMBERED = 1000;
+
+const NEEDS: Readonly<Record<Need, readonly { group: string; resource: string }[]>> = {
+  look: [{ group: 'openstack.k8s.io', resource: 'openstackcontrolplanes' }],
+  secrets: [
+    { group: 'openstack.k8s.io', resource: 'openstackcontrolplanes' },
+    { group: '', resource: 'secrets' },
+  ],
+};
+
+/**
+ * For a server that others can reach: the API server says whose token it is (TokenReview) and whether that user may list
+ * what is shown (SubjectAccessReview). The token comes as `Bearer`, or as the password of the browser's own question.
+ */
+export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions): Guard {
+  const known = new Map<string, { readonly until: number; readonly verdict: Promise<Verdict> }>();
+  const ask = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
+    const answer = await transport.send({ method: 'POST', path, body, timeout: 10_000 });
+    if (answer.status >= 300)
+      throw new Error(
+        answer.status === 403
+          ? 'the operator may not check tokens: bind its service account to the ClusterRole system:auth-delegator'
+          : `the API server answered ${answer.status} when a token was checked`,
+      );
+    return ((answer.body as { status?: Record<string, unknown> }).status ?? {}) as Record<string, unknown>;
+  };
+  const judge = async (token: string, need: Need): Promise<Verdict> => {
+    const { authenticated, user } = (await ask('/apis/authentication.k8s.io/v1/tokenreviews', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token },
+    })) as { authenticated?: boolean; user?: User };
+    if (!authenticated || !user?.username) return unknown('the API server does not know this token');
+    for (const { group, resource } of NEEDS[need])
+      for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
+        const { allowed } = await ask('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SubjectAccessReview',
+          spec: {
+            user: user.username,
+            groups: user.groups ?? [],
+            ...(user.uid && { uid: user.uid }),
+            ...(user.extra && { extra: user.extra }),
+            resourceAttributes: { verb: 'list', group, resource, ...(namespace && { namespace }) },
+          },
+        });
+        if (allowed !== true) {
+          const where = namespace ? ` in ${namespace}` : ' in all namespaces';
+          return {
+            status: 403,
+            message: `${user.username} may not list ${group ? `${resource}.${group}` : resource}${where}`,
+          };
+        }
+      }
+    return OK;
+  };
+  return async (headers, need) => {
+    const token = tokenIn(headers.authorization);
+    if (token === undefined) return unknown('a token of the cluster is needed: as Bearer, or as the password');
+    const other = foreign(headers);
+    if (other) return other;
+    // The token itself is not kept.
+    const key = `${need} ${createHash('sha256').update(token).digest('base64')}`;
+    const now = clock.now();
+    const before = known.get(key);
+    if (before && before.until > now) return before.verdict;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    const verdict = judge(token, need);
+    known.set(key, { until: now + REMEMBER_MS, verdict });
+    // What went wrong is no verdict.
+    verdict.catch(() => known.delete(key));
+    return verdict;
+  };
+}
+
+interface User {
+  readonly username?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+const unknown = (message: string): Verdict => ({
+  status: 401,
+  message,
+  headers: { 'www-authenticate': 'Basic realm="openstack-operator: any name, a token as password", charset="UTF-8"' },
+});
+
+function tokenIn(header: string | undefined): string | undefined {
+  const [scheme = '', value = ''] = (header ?? '').split(' ');
+  if (/^bearer$/i.test(scheme) && value !== '') return value;
+  if (!/^basic$/i.test(scheme)) return undefined;
+  const text = Buffer.from(value, 'base64').toString('utf8');
+  const password = text.slice(text.indexOf(':') + 1);
+  return text.includes(':') && password !== '' ? password : undefined;
+}

@@ -1,0 +1,59 @@
+import type { Detail } from '../../insight/detail.ts';
+import type { Overview } from '../../insight/overview.ts';
+import type { Settings } from '../../insight/settings.ts';
+import type { Cause } from '../../insight/why.ts';
+
+/** What goes between the page and whoever serves it. */
+
+export interface PageOverview extends Overview {
+  /** Milliseconds since 1970 by the clock of the cluster. */
+  readonly now: number;
+  /** Whether time goes on there: objects from a file or an embedded cloud at rest do not change. */
+  readonly live: boolean;
+  /** Which cluster or file. */
+  readonly where: string;
+  /** What could not be read, and what the answer therefore lacks. */
+  readonly notes: readonly string[];
+  readonly version: string;
+  /** What this server answers besides. */
+  readonly can: { readonly plan: boolean };
+}
+
+export interface PageRef {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface PageDetail extends Detail {
+  readonly why: {
+    readonly causes: readonly (Cause & { readonly log?: readonly string[] })[];
+    readonly moving: readonly string[];
+  };
+}
+
+export interface PageSettings {
+  readonly settings: readonly Settings[];
+  readonly notes: readonly string[];
+}
+
+/** Same as `plan -o json`, and the lines that `plan` prints for what happens outside Kubernetes. */
+export interface PagePlan<Plan = unknown> {
+  readonly plan: Plan;
+  readonly outside: readonly string[];
+}
+
+/** Who knows the answers. Every function may throw; a `Refused` is told to the user as it is. */
+export interface PageAnswers {
+  overview(): Promise<PageOverview>;
+  /** undefined: no such object. */
+  detail(ref: PageRef): Promise<PageDetail | undefined>;
+  settings(ref: PageRef): Promise<PageSettings | undefined>;
+  /** The text is YAML as it would be given to `kubectl apply`; absent where plans are not made. */
+  readonly plan?: (text: string) => Promise<PagePlan>;
+}
+
+/** The question was wrong, and the message says how. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}

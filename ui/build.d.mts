@@ -1,0 +1,1 @@
+export function pageFiles(): Promise<Readonly<Record<string, string>>>;
