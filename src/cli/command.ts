@@ -1,3 +1,4 @@
+import type { Clock } from '../world/world.ts';
 import type { Paper } from './print.ts';
 import type { Snapshot, SourceFlags } from './source.ts';
 
@@ -40,4 +41,10 @@ export interface CommandSpec {
   /** Asks again and paints over, with `--watch`. */
   readonly watch?: boolean;
   readonly run: (cx: Invocation) => Promise<Answer>;
+  /** With `--follow`: prints as things happen, until stopped. */
+  readonly follow?: (
+    cx: Invocation,
+    out: { readonly paper: Paper; line(text: string): void },
+    clock: Clock,
+  ) => Promise<void>;
 }

@@ -90,19 +90,21 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'render',
-    summary: 'what the operator would make of a file, without a cluster: objects or config files',
+    summary: 'what the operator would make of a file, without a cluster: objects, config files, or all as Jobs',
     about:
-      'The operator is run in this process on an embedded cluster, and what it sends is printed. Passwords are made anew\nfor each run; in config files they are masked unless --reveal. Exit code 1 when it does not end well.',
+      'The operator is run in this process on an embedded cluster, and what it sends is printed. Passwords are made anew\nfor each run, unless --keep names an earlier output; in config files they are masked unless --reveal. With --as jobs\ndatabases, users and the catalog come as Jobs too: kubectl apply of it makes a cloud on a cluster without the operator.\nExit code 1 when it does not end well.',
     flags: [
       ['-f, --file <file>', 'the objects: a file, a folder, or - for standard input'],
       ['-n, --namespace <name>', 'where they would be', 'openstack'],
       ['--service <name>', 'only what is made for it: nova, Keystone ...'],
-      ['--as <what>', 'objects or config', 'objects'],
+      ['--as <what>', 'objects, config or jobs', 'objects'],
+      ['--keep <file>', 'an earlier output, whose passwords and keys stay as they are'],
       ['--reveal', 'show passwords in config files'],
     ],
     examples: [
       ['-f cloud.yaml', 'every Secret, Service, Job and workload as YAML'],
       ['-f cloud.yaml --service nova --as config', "Nova's config files"],
+      ['-f cloud.yaml --as jobs | kubectl apply -f -', 'a cloud without an operator'],
       ['-f cloud.yaml -o json', 'a List for programs'],
     ],
     reads: 'none',
@@ -146,7 +148,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'logs',
     args: '<object>',
     summary: 'log lines of all containers below an object, in the order of time',
-    about: 'Passwords in them are masked. With --watch the last lines are shown again and again.',
+    about:
+      'Passwords in them are masked. With --follow new lines are added as they come, of all containers, also of pods that\ncome later; with --watch the last lines are shown again and again.',
     flags: [
       ['--lines <number>', 'of each container', '20'],
       ['-c, --container <name>', 'only this one'],
@@ -155,9 +158,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: [
       ['nova -n openstack', 'the last lines of every process of Nova'],
       ['keystone -c keystone --lines 100', 'more of one container'],
+      ['nova -n openstack --follow', 'while it rolls'],
     ],
     reads: 'look',
     watch: true,
+    follow: async (cx, out, clock) => (await import('./logs.ts')).follow(cx, out, clock),
     run: async cx => (await import('./logs.ts')).logs(cx),
   },
   {

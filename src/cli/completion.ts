@@ -18,6 +18,7 @@ const COMMON = [
 const flagsOf = (spec: CommandSpec): readonly string[] => [
   ...(spec.flags ?? []).flatMap(([flags]) => /--[\w-]+/.exec(flags)?.[0] ?? []),
   ...(spec.watch ? ['--watch'] : []),
+  ...(spec.follow ? ['--follow'] : []),
   ...(spec.reads === 'none' ? ['--output', '--help'] : COMMON),
 ];
 

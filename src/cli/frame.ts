@@ -41,6 +41,7 @@ export function addCommand(
       .option('--from <path>', 'objects from a folder or file of YAML instead of a cluster')
       .option('--embedded [yaml]', 'an embedded cloud of these objects (the slice unless given) instead of a cluster')
       .option('--after <seconds>', 'look at the embedded cloud after that much of its time; else when nothing moves');
+  if (spec.follow) command.option('-f, --follow', 'go on with new lines as they come, also of new pods, until stopped');
   if (spec.watch) command.option('-w, --watch', 'look again every two seconds until stopped');
   const name = program.name();
   const examples = spec.examples.map(([args, what]) => [`${name} ${spec.name} ${args}`.trimEnd(), what] as const);
@@ -48,18 +49,29 @@ export function addCommand(
   const lines = examples.map(([line, what]) => `  ${line.padEnd(width)}  ${what}`).join('\n');
   command.addHelpText('after', `\n${spec.about}\n\nExamples:\n${lines}`);
   command.action(async (...given: unknown[]) => {
-    const flags = given[spec.args ? spec.args.split(' ').length : 0] as Flags & { watch?: boolean };
+    const flags = given[spec.args ? spec.args.split(' ').length : 0] as Flags & { watch?: boolean; follow?: boolean };
     const args = given
       .slice(0, spec.args ? spec.args.split(' ').length : 0)
       .flat()
       .filter(arg => arg !== undefined);
-    const run = () =>
-      spec.run({
-        args: args as string[],
-        flags,
-        snapshot: () => readSource(flags, spec.reads === 'whole' ? 'whole' : 'look'),
-        say: text => terminal.out(text),
-      });
+    const cx = {
+      args: args as string[],
+      flags,
+      snapshot: () => readSource(flags, spec.reads === 'whole' ? 'whole' : 'look'),
+      say: (text: string) => terminal.out(text),
+    };
+    const run = () => spec.run(cx);
+    if (flags.follow && spec.follow)
+      return spec.follow(
+        cx,
+        {
+          paper: terminal.paper,
+          line: text =>
+            terminal.out(`${text}
+`),
+        },
+        realClock,
+      );
     if (flags.watch) return watch(run, flags, terminal);
     const answer = await run();
     terminal.out(printed(answer, flags, terminal.paper));

@@ -1,8 +1,9 @@
 import { below, type Live, namespaceOf } from '../insight/view.ts';
 import { redactText } from '../world/log.ts';
+import { type Clock, sleep } from '../world/world.ts';
 import type { Answer, Invocation } from './command.ts';
 import type { Paper, Style } from './print.ts';
-import type { Snapshot } from './source.ts';
+import type { LogOptions, Snapshot } from './source.ts';
 import { objectNamed } from './why.ts';
 import { UsageError } from './yaml.ts';
 
@@ -13,31 +14,98 @@ interface Line {
   readonly text: string;
 }
 
+interface Place {
+  readonly pod: Live;
+  readonly container: string;
+}
+
+const flagsOf = (cx: Invocation) => {
+  const flags = cx.flags as { lines?: string; container?: string; previous?: boolean };
+  const lines = Number(flags.lines ?? '20');
+  if (!(lines > 0)) throw new UsageError('--lines must be a number above 0');
+  return { lines, only: flags.container, previous: flags.previous === true };
+};
+
+function placesIn({ view }: Snapshot, name: string, only: string | undefined): { object: Live; places: Place[] } {
+  const object = objectNamed(view, name);
+  const pods = below(view, object).filter(one => one.kind === 'Pod');
+  const places = pods
+    .flatMap(pod => containersOf(pod).map(container => ({ pod, container })))
+    .filter(one => only === undefined || one.container === only);
+  return { object, places };
+}
+
+const byTime = (a: Line, b: Line): number => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
+
 /** Lines of all containers below an object, in the order of their times. */
 export async function logs(cx: Invocation): Promise<Answer> {
   const snapshot = await cx.snapshot();
-  const { lines = '20', container, previous } = cx.flags as { lines?: string; container?: string; previous?: boolean };
-  if (!(Number(lines) > 0)) throw new UsageError('--lines must be a number above 0');
-  const object = objectNamed(snapshot.view, cx.args[0] ?? '');
-  const pods = below(snapshot.view, object).filter(one => one.kind === 'Pod');
-  if (pods.length === 0) throw new UsageError(`${object.kind} ${object.metadata.name} has no pods`);
-  const read = await Promise.all(
-    pods
-      .flatMap(pod => containersOf(pod).map(name => ({ pod, name })))
-      .filter(one => container === undefined || one.name === container)
-      .map(one => linesOf(snapshot, one.pod, one.name, Number(lines), previous === true)),
-  );
-  const sorted = read.flat().sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const { lines, only, previous } = flagsOf(cx);
+  const { object, places } = placesIn(snapshot, cx.args[0] ?? '', only);
+  if (places.length === 0) throw new UsageError(`${object.kind} ${object.metadata.name} has no pods`);
+  const read = await Promise.all(places.map(place => linesOf(snapshot, place, { lines, previous })));
+  const sorted = read.flat().sort(byTime);
   const several = new Set(sorted.map(line => `${line.pod} ${line.container}`)).size > 1;
   const text = (paper: Paper): string =>
     sorted.length === 0
       ? `No lines: ${snapshot.where} has no logs of ${object.kind} ${object.metadata.name}.`
-      : sorted
-          .map(line =>
-            several ? `${paper.paint(styleOf(line), `${line.pod} ${line.container}`)}  ${line.text}` : line.text,
-          )
-          .join('\n');
+      : sorted.map(line => (several ? named(paper, line) : line.text)).join('\n');
   return { data: { lines: sorted }, text, code: 0 };
+}
+
+const named = (paper: Paper, line: Line): string =>
+  `${paper.paint(styleOf(line), `${line.pod} ${line.container}`)}  ${line.text}`;
+
+/** Between two questions for new lines, and after how many of them pods are looked for again. */
+const EVERY_MS = 1000;
+const ROUNDS = 10;
+
+/**
+ * New lines of all containers as they come, also of pods that come later. It asks again and again instead of holding a
+ * stream for each: pods come and go while a service rolls, and a line must not be lost or told twice by that.
+ */
+export async function follow(
+  cx: Invocation,
+  out: { readonly paper: Paper; line(text: string): void },
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { lines, only } = flagsOf(cx);
+  const heard = new Map<string, Heard>();
+  let [snapshot, places] = [await cx.snapshot(), [] as Place[]];
+  if (snapshot.transport === undefined)
+    throw new UsageError('--follow needs a cluster: what --from and --embedded show does not change');
+  for (let round = 0; !signal?.aborted; round++) {
+    if (round > 0 && round % ROUNDS === 0) snapshot = await cx.snapshot();
+    if (round % ROUNDS === 0) ({ places } = placesIn(snapshot, cx.args[0] ?? '', only));
+    const read = await Promise.all(
+      places.map(async place => {
+        const key = `${place.pod.metadata.uid} ${place.container}`;
+        const last = heard.get(key) ?? { at: '', lines: new Set() };
+        const found = await linesOf(snapshot, place, last.at ? { since: last.at } : { lines });
+        const { fresh, now } = unheard(last, found);
+        heard.set(key, now);
+        return fresh;
+      }),
+    );
+    for (const line of read.flat().sort(byTime))
+      out.line(cx.flags.output === 'table' ? named(out.paper, line) : JSON.stringify(line));
+    await sleep(clock, EVERY_MS, signal);
+  }
+}
+
+interface Heard {
+  /** The time of the last line. */
+  readonly at: string;
+  /** All lines of that time: the next answer begins with them. */
+  readonly lines: ReadonlySet<string>;
+}
+
+function unheard(last: Heard, found: readonly Line[]): { fresh: readonly Line[]; now: Heard } {
+  const fresh = found.filter(line => line.at > last.at || (line.at === last.at && !last.lines.has(line.text)));
+  const at = fresh.at(-1)?.at ?? last.at;
+  const lines = new Set(found.filter(line => line.at === at).map(line => line.text));
+  return { fresh, now: { at, lines: at === last.at ? new Set([...last.lines, ...lines]) : lines } };
 }
 
 const COLOURS: readonly Style[] = ['cyan', 'green', 'yellow', 'gray'];
@@ -51,13 +119,11 @@ const containersOf = (pod: Live): readonly string[] =>
 
 async function linesOf(
   { logs: fetch }: Snapshot,
-  pod: Live,
-  container: string,
-  lines: number,
-  previous: boolean,
+  { pod, container }: Place,
+  options: Omit<LogOptions, 'timestamps'>,
 ): Promise<readonly Line[]> {
   const at = { namespace: namespaceOf(pod), name: pod.metadata.name };
-  const text = await fetch(at, container, { lines, previous, timestamps: true });
+  const text = await fetch(at, container, { ...options, timestamps: true });
   return (text ?? '')
     .split('\n')
     .filter(Boolean)

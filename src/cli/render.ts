@@ -1,11 +1,13 @@
 import { stringify } from 'yaml';
 import { filesOf } from '../insight/config.ts';
-import { isOurs, viewOf } from '../insight/view.ts';
+import { isOurs, type Live, type View, viewOf } from '../insight/view.ts';
 import { why } from '../insight/why.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { realRandom } from '../real/clock.ts';
+import { MANAGED_LABEL } from '../runtime/plan/names.ts';
 import { redactText } from '../world/log.ts';
 import type { Answer, Invocation } from './command.ts';
+import { effectJobs, patient } from './jobs.ts';
 import { inNamespace, type Simulation, simulate } from './simulation.ts';
 import { readObjects, UsageError } from './yaml.ts';
 
@@ -18,27 +20,37 @@ interface Rendered {
   readonly for: readonly string[];
 }
 
+interface Flags {
+  readonly file?: string;
+  readonly as?: string;
+  readonly service?: string;
+  readonly namespace?: string;
+  readonly reveal?: boolean;
+  /** An earlier output. */
+  readonly keep?: string;
+}
+
 export async function render(cx: Invocation): Promise<Answer> {
-  const {
-    file,
-    as,
-    service,
-    namespace = 'openstack',
-    reveal,
-  } = cx.flags as { file?: string; as?: string; service?: string; namespace?: string; reveal?: boolean };
+  const { file, as, service, namespace = 'openstack', reveal, keep } = cx.flags as Flags;
   if (file === undefined) throw new UsageError('-f is missing: the objects to render');
-  if (as !== 'objects' && as !== 'config') throw new UsageError('--as takes objects or config');
+  if (as !== 'objects' && as !== 'config' && as !== 'jobs') throw new UsageError('--as takes objects, config or jobs');
   // True randomness: what is rendered may be applied, and its passwords must be nobody's guess.
   const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom });
-  for (const object of readObjects(file)) world.admin.apply(inNamespace(object, namespace));
+  const kept = keep === undefined ? [] : readObjects(keep).filter(isGenerated);
+  for (const object of [...kept, ...readObjects(file)]) world.admin.apply(inNamespace(object, namespace));
   await world.settle();
   const view = viewOf(world.objects(), world.now());
   const { causes } = why(view);
-  const all = renderedBy(world).filter(one => service === undefined || one.for.some(label => matches(label, service)));
+  const made = as === 'jobs' ? withJobs(world, namespace) : renderedBy(world);
+  const again = new Set(made.map(({ object }) => `${object.kind} ${object.metadata.name}`));
+  const untouched = kept.filter(({ kind, metadata }) => !again.has(`${kind} ${metadata.name}`));
+  const all = [...untouched.map(object => ({ object, for: labelled(object) })), ...made].filter(
+    one => service === undefined || one.for.some(label => matches(label, service)),
+  );
   if (all.length === 0 && service !== undefined) throw new UsageError(`nothing is rendered for ${service}`);
   const problems = causes.map(cause => `# ${cause.reason}: ${cause.what}. ${cause.who}: ${cause.next}\n`).join('');
   const code = causes.length > 0 ? 1 : 0;
-  if (as === 'objects') {
+  if (as !== 'config') {
     const items = all.map(one => one.object);
     return {
       data: { apiVersion: 'v1', kind: 'List', items },
@@ -64,9 +76,17 @@ export async function render(cx: Invocation): Promise<Answer> {
   return { data: { files }, text, code };
 }
 
-const yaml = (object: AnyObject): string => stringify(object, { version: '1.1', lineWidth: 0 });
+const yaml = (object: AnyObject): string =>
+  stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 const matches = (label: string, service: string): boolean =>
   label.toLowerCase().split(' ').includes(service.toLowerCase());
+
+function ownersOf(view: View, object: Live | undefined): readonly string[] {
+  const owners: string[] = [];
+  for (let up = object && view.ownerOf(object); up; up = view.ownerOf(up))
+    owners.push(`${up.kind} ${up.metadata.name}`);
+  return owners;
+}
 
 /** The last that the operator sent for each object that is there in the end: its opinions, and nothing of the server's. */
 function renderedBy(world: Simulation): readonly Rendered[] {
@@ -78,10 +98,37 @@ function renderedBy(world: Simulation): readonly Rendered[] {
     const { namespace = '', name } = body.metadata;
     const live = view.get(body.kind, namespace, name);
     if (live === undefined) return [];
-    const owners: string[] = [];
-    for (let up = view.ownerOf(live); up; up = view.ownerOf(up)) owners.push(`${up.kind} ${up.metadata.name}`);
+    const owners = live.metadata.ownerReferences ? ownersOf(view, live) : labelled(live);
     // Owners are objects that stay here: with their uids the cluster would collect what it is given.
     const { ownerReferences: _owners, ...metadata } = body.metadata;
     return [{ object: { ...body, metadata } as AnyObject, for: owners }];
   });
 }
+
+/** What the operator sends, and what it does outside of Kubernetes as Jobs: all that a cluster without it needs. */
+function withJobs(world: Simulation, namespace: string): readonly Rendered[] {
+  const objects = world.objects();
+  const view = viewOf(objects, world.now());
+  const above = (label: string): readonly string[] => {
+    const [kind = '', name = ''] = label.split(' ');
+    const up = ownersOf(view, view.get(kind, namespace, name));
+    return [label, ...up];
+  };
+  const effects = effectJobs(world.backends?.calls() ?? [], { namespace, env: {}, objects });
+  return [
+    ...renderedBy(world).map(one => (one.object.kind === 'Job' ? { ...one, object: patient(one.object) } : one)),
+    ...effects.flatMap(({ by, objects }) => objects.map(object => ({ object, for: above(by) }))),
+  ];
+}
+
+/** A Secret with values that were made once: not a config file, which is made from them again. */
+const isGenerated = ({ kind, metadata, immutable }: AnyObject): boolean =>
+  kind === 'Secret' &&
+  immutable !== true &&
+  metadata.labels?.[MANAGED_LABEL] === 'true' &&
+  !/-config-data$/.test(metadata.name);
+
+/** Whom a rendered object is for, as its labels tell. */
+const labelled = ({ metadata: { labels } }: Live): readonly string[] => [
+  `${labels?.['app.kubernetes.io/name']} ${labels?.['app.kubernetes.io/instance']}`,
+];

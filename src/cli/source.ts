@@ -58,6 +58,8 @@ export interface Snapshot {
 export interface LogOptions {
   readonly previous?: boolean;
   readonly lines?: number;
+  /** From this time on, as a log line carries it; all lines then. */
+  readonly since?: string;
   /** Each line begins with its time. */
   readonly timestamps?: boolean;
 }
@@ -240,11 +242,11 @@ export async function readCluster(
     notes,
     hide,
     transport,
-    async logs(pod, container, { previous = false, lines = 10, timestamps = false } = {}) {
+    async logs(pod, container, { previous = false, lines = 10, since, timestamps = false } = {}) {
       const path = pathOf(Pod, pod.namespace, pod.name, 'log');
       const query = {
         container,
-        tailLines: String(lines),
+        ...(since === undefined ? { tailLines: String(lines) } : { sinceTime: since }),
         ...(previous && { previous: 'true' }),
         ...(timestamps && { timestamps: 'true' }),
       };

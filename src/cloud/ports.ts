@@ -9,6 +9,8 @@ export interface Cloud {
   identity(at: IdentityAddress): Identity;
   /** A page that asks for no login; resolves when the answer is 2xx. */
   page(at: PageAddress): Promise<void>;
+  /** The same cloud for one object (`Keystone keystone`): a world that keeps a record of calls learns who asks. */
+  asked?(by: string): Cloud;
 }
 
 export interface PageAddress {

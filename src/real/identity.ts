@@ -8,7 +8,7 @@ import type { Http, HttpAnswer } from './http.ts';
  * What it makes carries `managed_by`, an extra attribute that Keystone keeps and shows; only that is ever deleted.
  * A user or service that was there before is repaired (password, enabled, URL) but outlives us.
  */
-const MARK = { managed_by: 'openstack-operator' };
+export const MARK = { managed_by: 'openstack-operator' };
 const isOurs = (row: object): boolean => (row as { managed_by?: string }).managed_by === MARK.managed_by;
 
 /** `keystone-manage bootstrap` gives the Default domain this id. */

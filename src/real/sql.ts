@@ -1,28 +1,23 @@
-import { createHash } from 'node:crypto';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { refused, rejected, unreachable } from '../cloud/faults.ts';
 import type { CloudError, Sql, SqlAddress } from '../cloud/ports.ts';
+import {
+  accountOf,
+  alterUser,
+  createDatabase,
+  createUser,
+  EVERYWHERE,
+  grantAll,
+  isPlainName,
+  nativeHash,
+  scopeOf,
+} from '../cloud/statements.ts';
 import { DEADLINE, type Dial } from './dial.ts';
 import { reasonOf } from './http.ts';
 
 /** MariaDB by mysql2. Looks first and writes only what differs: at rest nothing but SELECT and SHOW reaches the server. */
 
 const SYSTEM = ['information_schema', 'mysql', 'performance_schema', 'sys'];
-/** OpenStack's tables are made for three-byte UTF-8 (openstack-facts 2b). */
-const CHARSET = 'CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci';
-const EVERYWHERE = '%';
-
-/** Names we make are plain; anything else in an identifier is a mistake, or worse. */
-const NAME = /^[A-Za-z0-9_.-]{1,80}$/;
-
-/** What mysql_native_password stores: the password itself never appears in a statement, a log or a binlog. */
-const hashOf = (password: string): string => {
-  const inner = createHash('sha1').update(password, 'utf8').digest();
-  return `*${createHash('sha1').update(new Uint8Array(inner)).digest('hex').toUpperCase()}`;
-};
-
-/** In GRANT an underscore of a database name is a wildcard unless escaped. */
-const pattern = (database: string): string => `\`${database.replaceAll('_', '\\_')}\``;
 
 interface Account extends RowDataPacket {
   plugin: string;
@@ -32,7 +27,7 @@ interface Account extends RowDataPacket {
 export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
   const where = `${at.host}:${at.port}`;
   const names = (...all: string[]) => {
-    const odd = all.find(name => !NAME.test(name));
+    const odd = all.find(name => !isPlainName(name));
     if (odd !== undefined) throw rejected('MariaDB', where, `${JSON.stringify(odd)} is no name for a user or database`);
   };
 
@@ -72,7 +67,7 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
       return session(async run => {
         const found = await run('SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?', [name]);
         if (found.length > 0) return false;
-        await run(`CREATE DATABASE IF NOT EXISTS \`${name}\` ${CHARSET}`);
+        await run(createDatabase(name));
         return true;
       });
     },
@@ -80,16 +75,15 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
     async ensureUser(user, password, databases) {
       names(user, ...databases);
       return session(async run => {
-        const account = `'${user}'@'${EVERYWHERE}'`;
-        const via = `IDENTIFIED VIA mysql_native_password USING '${hashOf(password)}'`;
+        const account = accountOf(user);
         const [have] = (await run('SELECT plugin, authentication_string FROM mysql.user WHERE User = ? AND Host = ?', [
           user,
           EVERYWHERE,
         ])) as Account[];
         const same =
-          have?.plugin === 'mysql_native_password' && have.authentication_string.toUpperCase() === hashOf(password);
-        if (have === undefined) await run(`CREATE USER IF NOT EXISTS ${account} ${via}`);
-        else if (!same) await run(`ALTER USER ${account} ${via}`);
+          have?.plugin === 'mysql_native_password' && have.authentication_string.toUpperCase() === nativeHash(password);
+        if (have === undefined) await run(createUser(user, password));
+        else if (!same) await run(alterUser(user, password));
         return (await ensureGrants(run, account, databases)) || !same;
       });
     },
@@ -99,7 +93,7 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
       return session(async run => {
         const found = await run('SELECT User FROM mysql.user WHERE User = ? AND Host = ?', [user, EVERYWHERE]);
         if (found.length === 0) return false;
-        await run(`DROP USER IF EXISTS '${user}'@'${EVERYWHERE}'`);
+        await run(`DROP USER IF EXISTS ${accountOf(user)}`);
         return true;
       });
     },
@@ -132,7 +126,7 @@ type Run = (sql: string, values?: readonly string[]) => Promise<RowDataPacket[]>
 async function ensureGrants(run: Run, account: string, databases: readonly string[]): Promise<boolean> {
   const rows = await run(`SHOW GRANTS FOR ${account}`);
   const grants = rows.map(row => grantOf(String(Object.values(row)[0]))).filter(g => g !== undefined);
-  const wanted = new Set(databases.map(d => `${pattern(d)}.*`));
+  const wanted = new Set(databases.map(scopeOf));
   let changed = false;
   for (const { rights, on } of grants) {
     const right = wanted.has(on) ? 'ALL PRIVILEGES' : on === '*.*' ? 'USAGE' : undefined;
@@ -144,7 +138,7 @@ async function ensureGrants(run: Run, account: string, databases: readonly strin
   const complete = new Set(grants.filter(g => g.rights === 'ALL PRIVILEGES').map(g => g.on));
   for (const on of wanted) {
     if (complete.has(on)) continue;
-    await run(`GRANT ALL PRIVILEGES ON ${on} TO ${account}`);
+    await run(grantAll(on, account));
     changed = true;
   }
   return changed;

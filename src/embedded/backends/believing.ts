@@ -1,4 +1,4 @@
-import type { Bus, Cloud, Identity, Sql } from '../../cloud/ports.ts';
+import type { Bus, BusAddress, Cloud, Identity, IdentityAddress, Sql, SqlAddress } from '../../cloud/ports.ts';
 import type { AnyObject } from '../../kube/object.ts';
 
 /** One change outside of Kubernetes: `sql mariadb.openstack.svc:3306 ensureDatabase glance`. */
@@ -9,8 +9,23 @@ export interface Effect {
   readonly what: string;
 }
 
+type Where =
+  | { readonly port: 'sql'; readonly address: SqlAddress }
+  | { readonly port: 'bus'; readonly address: BusAddress }
+  | { readonly port: 'identity'; readonly address: IdentityAddress };
+
+/** A call that makes something, as the row sent it: passwords included. */
+export type Call = Where & {
+  /** The object whose row asks: `Keystone keystone`. */
+  readonly by: string;
+  readonly method: string;
+  readonly args: readonly unknown[];
+};
+
 export interface Believing {
   readonly cloud: Cloud;
+  /** What rows make outside of Kubernetes, the last wish for each thing, in the order in which they first asked. */
+  calls(): readonly Call[];
   /** What was asked for and had not been asked for before, since the last call of `forget`. */
   effects(): readonly Effect[];
   /** From here on what was asked for so far counts as there. */
@@ -25,17 +40,19 @@ export function believing(objects: () => readonly AnyObject[]): Believing {
   const databases = new Set(databasesIn(objects()));
   const done = new Set<string>();
   let effects: Effect[] = [];
-  const answer = async (
-    port: Effect['port'],
-    at: string,
-    method: string,
-    args: readonly unknown[],
-  ): Promise<unknown> => {
+  const calls = new Map<string, Call>();
+  const answer = async (where: Where, by: string, method: string, args: readonly unknown[]): Promise<unknown> => {
+    const { port } = where;
+    const at = placeOf(where);
+    const [first] = args;
+    const what = typeof first === 'string' ? first : String((first as { name?: string } | undefined)?.name);
+    if (/^(ensure|post)/.test(method)) {
+      const thing = method === 'post' ? JSON.stringify(args) : what;
+      calls.set(`${by} ${port} ${at} ${method} ${thing}`, { ...where, by, method, args });
+    }
     if (method === 'databases') return [...databases];
     if (method === 'get') return { services: processes(objects()) };
     if (!/^(ensure|drop)/.test(method)) return undefined;
-    const [first] = args;
-    const what = typeof first === 'string' ? first : String((first as { name?: string }).name);
     if (method === 'ensureDatabase') databases.add(what);
     if (method === 'dropDatabase') databases.delete(what);
     const key = `${port} ${at} ${method} ${what}`;
@@ -46,26 +63,32 @@ export function believing(objects: () => readonly AnyObject[]): Believing {
     return true;
   };
   // A Proxy, so that a port may grow a method without anybody having to teach it to this one.
-  const port = <T extends object>(name: Effect['port'], at: string): T =>
+  const port = <T extends object>(where: Where, by: string): T =>
     new Proxy({} as T, {
       get: (_, method) =>
         typeof method !== 'string' || method === 'then'
           ? undefined
-          : (...args: unknown[]) => answer(name, at, method, args),
+          : (...args: unknown[]) => answer(where, by, method, args),
     });
+  const cloudOf = (by: string): Cloud => ({
+    sql: address => port<Sql>({ port: 'sql', address }, by),
+    bus: address => port<Bus>({ port: 'bus', address }, by),
+    identity: address => port<Identity>({ port: 'identity', address }, by),
+    page: async () => undefined,
+    asked: cloudOf,
+  });
   return {
-    cloud: {
-      sql: at => port<Sql>('sql', `${at.host}:${at.port}`),
-      bus: at => port<Bus>('bus', at.url),
-      identity: at => port<Identity>('identity', at.url),
-      page: async () => undefined,
-    },
+    cloud: cloudOf(''),
+    calls: () => [...calls.values()],
     effects: () => effects,
     forget: () => {
       effects = [];
     },
   };
 }
+
+const placeOf = (where: Where): string =>
+  where.port === 'sql' ? `${where.address.host}:${where.address.port}` : where.address.url;
 
 const decoded = (secret: AnyObject): string[] =>
   Object.values((secret.data ?? {}) as Record<string, string>).map(value =>

@@ -22,6 +22,9 @@ export function open(net: Net, url: DatabaseUrl): Database | string {
   }
   const database = session.server.databases[url.database];
   const allowed = session.me.all || session.me.databases.includes(url.database);
+  // Who may see everything is told that there is none; everybody else learns nothing.
+  if (database === undefined && allowed)
+    return `(pymysql.err.OperationalError) (1049, "Unknown database '${url.database}'")`;
   return database && allowed
     ? database
     : `(pymysql.err.OperationalError) (1044, "Access denied for user '${url.user}' to database '${url.database}'")`;

@@ -116,7 +116,7 @@ export class Pass<O extends Managed> {
       name: object.metadata.name,
       namespace: object.metadata.namespace ?? '',
       signal: this.#signal,
-      cloud: shared.cloud,
+      cloud: shared.cloud.asked?.(`${object.kind} ${object.metadata.name}`) ?? shared.cloud,
       random: shared.random,
       env: shared.env,
       serverTime: () => shared.client.serverTime(),
