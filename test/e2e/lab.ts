@@ -6,15 +6,27 @@ import { auditLog } from '../../lab/cluster/control.ts';
 import { CGROUP, DNS_IP } from '../../lab/cluster/layout.ts';
 import { tryKubectl } from '../../lab/kubectl.ts';
 import { adminKubeconfig } from '../../lab/paths.ts';
+import { readCluster } from '../../src/cli/source.ts';
+import { type Moment, momentsOf } from '../../src/insight/rolling.ts';
 import { createClient } from '../../src/kube/client.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { apiVersionOf, Namespace, Secret } from '../../src/kube/resource.ts';
+import {
+  apiVersionOf,
+  DaemonSet,
+  Deployment,
+  Job,
+  Namespace,
+  pathOf,
+  type Resource,
+  Secret,
+  StatefulSet,
+} from '../../src/kube/resource.ts';
 import { realClock } from '../../src/real/clock.ts';
 import { realCloud } from '../../src/real/cloud.ts';
 import { loadCredentials } from '../../src/real/credentials.ts';
 import { connect } from '../../src/real/transport.ts';
 import { loginBy } from './login.ts';
-import { type Stage, until } from './stage.ts';
+import { type Eyes, type Stage, until } from './stage.ts';
 
 /** Names of Services, as the cluster's DNS tells them: this process is in its network, not on one of its hosts. */
 const resolver = new Resolver();
@@ -29,10 +41,8 @@ export async function addressOf(host: string): Promise<string> {
   }
 }
 
-const onLab = createClient(
-  connect(loadCredentials({ kubeconfig: adminKubeconfig, env: {} }), { userAgent: 'story' }),
-  realClock,
-);
+const connection = connect(loadCredentials({ kubeconfig: adminKubeconfig, env: {} }), { userAgent: 'story' });
+const onLab = createClient(connection, realClock);
 
 /** Somebody's keys may be slow to come while the machine is busy; the operator's own deadline is shorter. */
 const cloud = realCloud({
@@ -65,6 +75,36 @@ function operatorPids(): number[] {
     });
 }
 
+/** Every change of a workload or Job, in the order in which the API server tells of it. */
+async function watchWorkloads(namespace: string): ReturnType<Eyes['watch']> {
+  const moments: Moment[] = [];
+  const note = momentsOf(() => performance.now(), moments);
+  const end = new AbortController();
+  const streams: Promise<void>[] = [];
+  const follow = async (resource: Resource): Promise<void> => {
+    const { items, resourceVersion } = await onLab.list(resource, { namespace });
+    for (const item of items) note(item, 'seen');
+    const query = { watch: 'true', resourceVersion, timeoutSeconds: '3600' };
+    const path = pathOf(resource, namespace);
+    const answer = await connection.watch({ method: 'GET', path, query }, end.signal);
+    if (!('events' in answer)) throw new Error(`no watch of ${resource.kind}: status ${answer.status}`);
+    const { events } = answer;
+    const reading = async (): Promise<void> => {
+      for await (const { type, object } of events)
+        note(object as AnyObject, type === 'DELETED' ? 'deleted' : 'written');
+    };
+    streams.push(reading());
+  };
+  for (const resource of [Deployment, StatefulSet, DaemonSet, Job]) await follow(resource);
+  return {
+    moments,
+    async stop() {
+      end.abort();
+      await Promise.allSettled(streams);
+    },
+  };
+}
+
 interface Audit {
   /** Without a name where nobody was known yet. */
   user: { username?: string };
@@ -72,12 +112,13 @@ interface Audit {
   requestURI: string;
 }
 
-export interface LabStage extends Stage {
+export interface LabStage extends Stage, Eyes {
   /** Runs a command in the first container of a pod. */
   tryExec(pod: string, command: readonly string[]): Promise<{ readonly code: number; readonly text: string }>;
 }
 
-export async function labStage(namespace: string): Promise<LabStage> {
+/** `manager`: under which name it applies. A plan takes its edit for kubectl's. */
+export async function labStage(namespace: string, manager = 'story'): Promise<LabStage> {
   const ref = (name: string) => ({ namespace, name });
   if ((await onLab.get(Namespace, { namespace: '', name: namespace })) === undefined)
     await onLab.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
@@ -86,7 +127,7 @@ export async function labStage(namespace: string): Promise<LabStage> {
     async apply(object) {
       const own = object as AnyObject;
       const body = { ...own, metadata: { ...own.metadata, namespace } };
-      await onLab.apply(resourceOf(own), body, { manager: 'story', force: true });
+      await onLab.apply(resourceOf(own), body, { manager, force: true });
     },
     get: (resource, name) => onLab.get(resource, ref(name)),
     list: async resource => (await onLab.list(resource, { namespace })).items,
@@ -110,6 +151,11 @@ export async function labStage(namespace: string): Promise<LabStage> {
         .filter(a => !/\/(events|leases)/.test(a.requestURI))
         .map(a => `${a.verb} ${a.requestURI}`),
     login: password => loginBy(cloud, namespace, password),
+    async look() {
+      const { view } = await readCluster(connection, namespace, 'whole', 'the lab');
+      return { objects: view.objects as readonly AnyObject[], at: view.now };
+    },
+    watch: () => watchWorkloads(namespace),
     async tryExec(pod, command) {
       const { code, stdout } = await tryKubectl(['-n', namespace, 'exec', pod, '--', ...command]);
       return { code, text: stdout };

@@ -1,4 +1,5 @@
 import { conditionsOf } from '../../src/embedded/cluster.ts';
+import type { Moment } from '../../src/insight/rolling.ts';
 import type { AnyObject, Condition } from '../../src/kube/object.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 
@@ -24,6 +25,14 @@ export interface Stage {
   writes(): readonly string[];
   /** Asks Keystone for a token: whether it gave one. Throws when nobody answers. */
   login(password: string): Promise<boolean>;
+}
+
+/** What commands see of a stage: all that `plan` reads, and what happens to workloads while somebody watches. */
+export interface Eyes {
+  /** Objects of the namespace and of the cluster, and the time of its clock. */
+  look(): Promise<{ readonly objects: readonly AnyObject[]; readonly at: number }>;
+  /** Notes what happens to workloads and Jobs from now on, in order; `stop` ends it. */
+  watch(): Promise<{ readonly moments: readonly Moment[]; stop(): Promise<void> }>;
 }
 
 export const conditionOf = (object: AnyObject | undefined, type = 'Ready'): Condition | undefined =>

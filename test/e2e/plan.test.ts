@@ -1,0 +1,4 @@
+import { embeddedStage } from './embedded.ts';
+import { planStories } from './plan.stories.ts';
+
+planStories(embeddedStage, '2025.2');

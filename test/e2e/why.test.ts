@@ -1,0 +1,4 @@
+import { embeddedStage } from './embedded.ts';
+import { whyStories } from './why.stories.ts';
+
+whyStories(embeddedStage, '2025.2');
