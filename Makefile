@@ -52,6 +52,10 @@ test-real: setup ## tests against a real kube-apiserver, MariaDB, RabbitMQ, Keys
 test-options: setup ## every rendered option, read back by the services of each release (installs them from PyPI once)
 	node_modules/.bin/vitest run --config vitest.real.config.ts test/options $(ARGS)
 
+.PHONY: test-alerts
+test-alerts: setup ## alert rules and panels, judged by promtool (of Debian's package prometheus, fetched once)
+	node_modules/.bin/vitest run --config vitest.real.config.ts test/alerts $(ARGS)
+
 .PHONY: fuzz
 fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
 	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
