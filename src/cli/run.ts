@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
+import { KINDS } from '../../api/kinds.ts';
+import { createClient } from '../kube/client.ts';
 import type { Transport } from '../kube/transport.ts';
 import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
 import { createOperator } from '../operator/operator.ts';
+import { WEBHOOK_NAME } from '../operator/webhook.ts';
 import { realClock, realRandom } from '../real/clock.ts';
 import { realCloud } from '../real/cloud.ts';
 import { loadCredentials } from '../real/credentials.ts';
@@ -30,6 +33,7 @@ interface RunOptions {
   readonly pageHost: string;
   readonly pageCert?: string;
   readonly pageKey?: string;
+  readonly webhookPort?: string;
   readonly logLevel: Level;
 }
 
@@ -53,6 +57,7 @@ export function runCommand(program: Command): void {
     .option('--page-host <address>', 'the address it listens on; others than 127.0.0.1 ask for a token', '127.0.0.1')
     .option('--page-cert <file>', 'certificate for it (PEM), with --page-key')
     .option('--page-key <file>', 'its private key (PEM)')
+    .option('--webhook-port <port>', 'answer admission reviews there; config/webhook asks for it')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
     .addHelpText(
       'after',
@@ -82,6 +87,8 @@ async function run(options: RunOptions): Promise<void> {
     },
     ready: { manager: () => operator.manager.ready() },
   };
+  const probes = createProbeServer({ port: Number(options.port), host: options.host, health, metrics });
+  const webhook = options.webhookPort && (await openWebhook(options, cluster, log, stop.signal));
   const operator = createOperator({
     world: { cluster, cloud, clock: realClock, random: realRandom },
     plans,
@@ -91,7 +98,8 @@ async function run(options: RunOptions): Promise<void> {
     namespaces: listOf(options.namespaces),
     instance: process.env.POD_NAME ?? hostname(),
     servers: [
-      createProbeServer({ port: Number(options.port), host: options.host, health, metrics }),
+      probes,
+      ...(webhook ? [webhook] : []),
       ...(options.pagePort === undefined ? [] : [await pageServer(options, options.pagePort, cluster, log)]),
     ],
     ...(options.leaderElect && {
@@ -131,6 +139,31 @@ async function pageServer(options: RunOptions, port: string, transport: Transpor
     log,
     ...(pageCert && pageKey && { tls: { cert: readFileSync(pageCert, 'utf8'), key: readFileSync(pageKey, 'utf8') } }),
   });
+}
+
+/** With a certificate from the start: without one nobody could talk to it. */
+async function openWebhook(
+  { webhookPort, host, leaseNamespace = OPERATOR_NAMESPACE }: RunOptions,
+  cluster: Transport,
+  log: Log,
+  signal: AbortSignal,
+): Promise<Server> {
+  const [{ createWebhook }, { keep, keeping }] = await Promise.all([
+    import('../server/webhook.ts'),
+    import('../server/keeper.ts'),
+  ]);
+  const client = createClient(cluster, realClock);
+  const keeper = { client, clock: realClock, log, namespace: leaseNamespace, name: WEBHOOK_NAME };
+  const certificate = await keep(keeper);
+  const webhook = createWebhook({
+    port: Number(webhookPort),
+    host,
+    certificate,
+    log,
+    neighbours: { list: async kind => (await client.list(KINDS.find(one => one.kind === kind)!)).items },
+  });
+  void keeping(keeper, certificate, renewed => webhook.renew(renewed), signal).catch(() => undefined);
+  return webhook;
 }
 
 const listOf = (text: string | undefined): string[] =>

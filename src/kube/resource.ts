@@ -61,3 +61,10 @@ export const CustomResourceDefinition = builtin(
   'customresourcedefinitions',
   false,
 );
+export const ValidatingWebhookConfiguration = builtin(
+  'admissionregistration.k8s.io',
+  'v1',
+  'ValidatingWebhookConfiguration',
+  'validatingwebhookconfigurations',
+  false,
+);

@@ -2,13 +2,13 @@ import type { Plan } from '../runtime/plan/row.ts';
 import { LEASE_RULES, rules } from './rbac.ts';
 
 export const OPERATOR_NAMESPACE = 'openstack-operator-system';
-const NAME = 'openstack-operator';
-const labels = { 'app.kubernetes.io/name': NAME };
+export const NAME = 'openstack-operator';
+export const labels = { 'app.kubernetes.io/name': NAME };
 
-const meta = (name: string, namespace?: string) => ({ name, ...(namespace && { namespace }), labels });
+export const meta = (name: string, namespace?: string) => ({ name, ...(namespace && { namespace }), labels });
 const subject = { kind: 'ServiceAccount', name: NAME, namespace: OPERATOR_NAMESPACE };
 
-function role(kind: 'Role' | 'ClusterRole', name: string, rules: object[], namespace?: string): object[] {
+export function role(kind: 'Role' | 'ClusterRole', name: string, rules: object[], namespace?: string): object[] {
   const rbac = 'rbac.authorization.k8s.io';
   return [
     { apiVersion: `${rbac}/v1`, kind, metadata: meta(name, namespace), rules },

@@ -5,8 +5,8 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Request, Response } from '../../kube/transport.ts';
+import { makeCertificate } from '../../real/certificate.ts';
 import type { Store } from '../store/store.ts';
-import { makeCertificate } from './certificate.ts';
 
 export interface ServeOptions {
   /** 0 takes a free one. */

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** An authority and a server certificate for 127.0.0.1, good for one run: just enough DER (X.690, RFC 5280) for that. */
+/** An authority and a server certificate that it signed: just enough DER (X.690, RFC 5280) for that. */
 export interface Certificate {
   /** PEM of the authority. */
   readonly ca: string;
@@ -38,7 +38,7 @@ interface Subject {
   readonly extensions: (spki: Buffer) => Uint8Array[];
 }
 
-function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }, now: number): string {
+function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }, now: number, days: number): string {
   const spki = subject.publicKey.export({ type: 'spki', format: 'der' });
   // The first bit must be 0, or the serial number would be negative.
   const serial = randomBytes(16);
@@ -49,7 +49,7 @@ function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }
     ECDSA_WITH_SHA256,
     commonName(issuer.name),
     // A day back: clocks of containers differ.
-    sequence(time(new Date(now - DAY)), time(new Date(now + 365 * DAY))),
+    sequence(time(new Date(now - DAY)), time(new Date(now + days * DAY))),
     commonName(subject.name),
     spki,
     tlv(0xa3, sequence(...subject.extensions(spki))),
@@ -60,10 +60,20 @@ function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
-export function makeCertificate(now: number): Certificate {
+export interface CertificateOptions {
+  /** DNS names it is good for. */
+  readonly names?: readonly string[];
+  readonly days?: number;
+  /** Of the authority: two that trust each other's certificates must not have the same. */
+  readonly authority?: string;
+}
+
+/** Also good for 127.0.0.1. */
+export function makeCertificate(now: number, options: CertificateOptions = {}): Certificate {
+  const { names = ['localhost'], days = 365 } = options;
   const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const server = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const issuer = { name: 'openstack-operator embedded', privateKey: authority.privateKey };
+  const issuer = { name: options.authority ?? 'openstack-operator embedded', privateKey: authority.privateKey };
   const identifier = (spki: Buffer) => extension(oid(0x55, 0x1d, 0x0e), false, octets(keyId(spki)));
   const ca = issue(
     {
@@ -78,25 +88,27 @@ export function makeCertificate(now: number): Certificate {
     },
     issuer,
     now,
+    days,
   );
   const cert = issue(
     {
-      name: 'embedded',
+      name: names[0] ?? 'localhost',
       publicKey: server.publicKey,
       extensions: spki => [
         // serverAuth
         extension(oid(0x55, 0x1d, 0x25), false, sequence(oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01))),
-        // DNS:localhost, IP:127.0.0.1
+        // Subject alternative names: DNS, and IP:127.0.0.1
         extension(
           oid(0x55, 0x1d, 0x11),
           false,
-          sequence(tlv(0x82, Buffer.from('localhost')), tlv(0x87, Buffer.from([127, 0, 0, 1]))),
+          sequence(...names.map(name => tlv(0x82, Buffer.from(name))), tlv(0x87, Buffer.from([127, 0, 0, 1]))),
         ),
         identifier(spki),
       ],
     },
     issuer,
     now,
+    days,
   );
   return { ca, cert, key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
 }
