@@ -122,6 +122,14 @@ describe('Cinder', () => {
     );
     expect(cloud.get(StatefulSet, 'cinder-backup')).toBeDefined();
     expect(text(cloud, 'cinder-config-data', '01-cinder-backup.conf')).toContain('backup_ceph_pool = backups\n');
+    // It reads the volumes it backs up, with the key of whoever made them.
+    for (const user of ['cinder', 'cinder-backup'])
+      expect(text(cloud, 'cinder-config-data', 'ceph.conf')).toContain(
+        `[client.openstack-ceph-${user}]\nkeyring = /etc/ceph/ceph.client.openstack-ceph-${user}.keyring\n`,
+      );
+    expect(text(cloud, 'cinder-config-data', 'ceph.client.openstack-ceph-cinder.keyring')).toContain(
+      text(cloud, 'ceph-cinder', 'key'),
+    );
     removeCloud(cloud);
     await cloud.settle();
     expect(cloud.left()).toEqual(['Secret ceph-admin']);

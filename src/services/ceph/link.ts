@@ -61,16 +61,29 @@ export async function cephLink<O extends Managed>(
   return { name, pool: found, ...(await cx.secret(secret, CLIENT_KEYS, field)) };
 }
 
+/** The same where its absence holds nobody up. */
+export async function cephLinkIfAny<O extends Managed>(
+  cx: Cx<O>,
+  name: string,
+  ...rest: [field: string, client: Client, purpose: Purpose, pool?: string]
+): Promise<CephLink | undefined> {
+  const found = cx.get(CephStorage, name) && (await cx.secretIfAny(clientSecret(name, rest[1])));
+  return found && cephLink(cx, name, ...rest);
+}
+
 export const confPath = (link: Pick<CephLink, 'name'>): string => `/etc/ceph/${link.name}.conf`;
 
-/** The files of these links, each once. The conf says where the key is, so that nobody has to pass it on. */
+/** The files of these links, each once. The conf says where the keys are, so that nobody has to pass them on. */
 export function cephFiles(links: readonly CephLink[]): readonly ConfigFile[] {
   const files = new Map<string, ConfigFile>();
+  const own = new Map<string, string>();
   for (const link of links) {
+    // Cinder's backups look for the key of a volume under this name, and read no conf (os-brick).
     const ring = `${link.name}.client.${link.user}.keyring`;
-    const own = `\n[client.${link.user}]\nkeyring = /etc/ceph/${ring}\n`;
+    own.set(ring, `\n[client.${link.user}]\nkeyring = /etc/ceph/${ring}\n`);
+    const users = [...own].filter(([key]) => key.startsWith(`${link.name}.client.`)).map(([, section]) => section);
     const conf = `${link.name}.conf`;
-    files.set(conf, { key: conf, path: confPath(link), text: `${link.conf.trimEnd()}\n${own}` });
+    files.set(conf, { key: conf, path: confPath(link), text: `${link.conf.trimEnd()}\n${users.join('')}` });
     files.set(ring, { key: ring, path: `/etc/ceph/${ring}`, text: keyring(link.user, link.key) });
   }
   return [...files.values()];

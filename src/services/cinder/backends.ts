@@ -6,7 +6,7 @@ import type { Section } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { cephFiles, cephLink, confPath } from '../ceph/link.ts';
+import { type CephLink, cephFiles, cephLink, cephLinkIfAny, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
 import { fieldOf } from '../env.ts';
 import { hostFolder } from '../node.ts';
@@ -50,13 +50,27 @@ const section = (cx: Context, { name }: Backend, own: Section): ConfigFile =>
     }),
   );
 
+/** What opens a backend in Ceph, for those who work on its volumes beside it; a broken one does not hold them up. */
+export const volumesOf = (cx: Context, backend: Backend): Promise<CephLink | undefined> =>
+  cephLinkIfAny(cx, ...cephOf(backend));
+
+const cephOf = (backend: Backend) =>
+  [
+    backend.cephStorage ?? 'ceph',
+    `spec.backends[name=${backend.name}].cephStorage`,
+    'cinder',
+    'volumes',
+    backend.pool,
+  ] as const;
+
 async function ceph(cx: Context, backend: Backend): Promise<Ready> {
-  const field = `spec.backends[name=${backend.name}].cephStorage`;
-  const link = await cephLink(cx, backend.cephStorage ?? 'ceph', field, 'cinder', 'volumes', backend.pool);
+  const link = await cephLink(cx, ...cephOf(backend));
   const own = {
     volume_driver: 'cinder.volume.drivers.rbd.RBDDriver',
     rbd_ceph_conf: confPath(link),
     rbd_user: link.user,
+    // By it cinder-backup finds the key.
+    rbd_cluster_name: link.name,
     rbd_pool: link.pool,
     rbd_secret_uuid: link.fsid,
     rados_connect_timeout: 5,

@@ -13,6 +13,8 @@ export type CinderSpec = SpecOf<typeof Cinder>;
 export interface CinderInput {
   /** Where cinder-backup writes, when that is Ceph. */
   readonly backups?: CephLink;
+  /** What opens the volumes that it reads and writes back, where they are in Ceph. */
+  readonly volumes?: readonly CephLink[];
 }
 
 type Input = ConfigInput<CinderSpec, CinderInput>;
@@ -62,10 +64,13 @@ const DRIVERS = {
 } as const;
 
 /** The options that nfs and s3 need besides are the user's to give: addresses and keys of what is not ours. */
-export function backupFiles({ spec, input: { backups } }: Pick<Input, 'spec' | 'input'>): readonly ConfigFile[] {
+export function backupFiles({
+  spec,
+  input: { backups, volumes = [] },
+}: Pick<Input, 'spec' | 'input'>): readonly ConfigFile[] {
   const ceph: Section = backups
     ? { backup_ceph_conf: confPath(backups), backup_ceph_user: backups.user, backup_ceph_pool: backups.pool }
     : {};
   const text = write({ DEFAULT: { backup_driver: DRIVERS[spec.backup?.driver ?? 'ceph'], ...ceph } });
-  return [confFile('01-cinder-backup.conf', text), ...cephFiles(backups ? [backups] : [])];
+  return [confFile('01-cinder-backup.conf', text), ...cephFiles([...(backups ? [backups] : []), ...volumes])];
 }

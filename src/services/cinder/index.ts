@@ -11,7 +11,7 @@ import { kollaStart } from '../pod.ts';
 import { expectedOf, silent } from '../reported.ts';
 import { openstackService } from '../service.ts';
 import { daemon, processOf, runWorkload, uwsgi } from '../workload.ts';
-import { BACKENDS, componentOf, serviceHostOf } from './backends.ts';
+import { BACKENDS, componentOf, serviceHostOf, volumesOf } from './backends.ts';
 import { backupFiles, type CinderInput, cinderConf, STATE } from './config.ts';
 import { ensureTypes } from './types.ts';
 
@@ -45,9 +45,12 @@ export const cinder = openstackService(
           who: 'User',
           next: 'say where volumes live, e.g. a backend of type ceph',
         });
-      if (!backup?.enabled || backup.driver !== 'ceph') return {};
+      if (!backup?.enabled) return {};
+      const volumes = await cx.all(backends.filter(each => each.type === 'ceph').map(each => volumesOf(cx, each)));
+      const input = { volumes: volumes.filter(link => link !== undefined) };
+      if (backup.driver !== 'ceph') return input;
       const from = backup.cephStorage ?? 'ceph';
-      return { backups: await cephLink(cx, from, 'spec.backup.cephStorage', 'cinder-backup', 'backups') };
+      return { ...input, backups: await cephLink(cx, from, 'spec.backup.cephStorage', 'cinder-backup', 'backups') };
     },
     leave: async cx => {
       if (cx.spec.deletionPolicy !== 'Delete') return;
