@@ -12,11 +12,11 @@ import { inside, type Root } from './root.ts';
 const SUITE = 'bookworm';
 export const log = join(paths.images, 'build.log');
 
-const keyOf = (...parts: readonly unknown[]): string =>
+export const keyOf = (...parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12);
 
 /** A folder that is either whole or absent: built beside its place and moved there at the end. */
-async function once(
+export async function once(
   name: string,
   title: string,
   key: string,

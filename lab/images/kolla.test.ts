@@ -11,6 +11,9 @@ RUN mkdir -p /etc/nova/ \\
     && chmod 644 /usr/local/bin/kolla_extend_start /usr/local/bin/kolla_nova_extend_start
 `);
 const leaf = readRecipe(`FROM {{ namespace }}/{{ image_prefix }}nova-base:{{ tag }}
+{% set nova_compute_packages = [
+        'ceph-common',
+    ] %}
 COPY a b /usr/local/lib/wrappers/
 RUN chmod +x /usr/local/lib/wrappers/a
 COPY extend_start.sh /usr/local/bin/kolla_nova_extend_start
@@ -46,5 +49,10 @@ describe('reading Kolla templates', () => {
     expect(image.files.get('/usr/local/lib/wrappers/a')).toEqual({ from: 'nova-compute/a', mode: '755' });
     expect([image.user, image.entrypoint]).toEqual(['nova', ['dumb-init', '--']]);
     expect(contents('nova-base', look).user).toBe('root');
+  });
+
+  it('knows who gets a client of Ceph', () => {
+    expect(contents('nova-compute', look).ceph).toBe(true);
+    expect(contents('nova-base', look).ceph).toBe(false);
   });
 });

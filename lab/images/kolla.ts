@@ -1,7 +1,8 @@
 /**
  * What Kolla puts into an image besides packages, read from its own Dockerfile templates, so that start files, modes
  * and users follow the release instead of a copied table. Only COPY, touch, chmod, USER, ENTRYPOINT and FROM matter;
- * template expressions and package lists are not evaluated: the lab's base root has all packages for all images.
+ * template expressions and package lists are not evaluated: the lab's base root has all packages for all images, but
+ * Ceph's client, which is a layer of its own.
  */
 export interface Recipe {
   readonly parent: string;
@@ -10,6 +11,8 @@ export interface Recipe {
   readonly copies: readonly { readonly from: string; readonly to: string }[];
   readonly empty: readonly string[];
   readonly modes: readonly { readonly path: string; readonly mode: string }[];
+  /** Installs a client of Ceph. */
+  readonly ceph: boolean;
 }
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -52,6 +55,7 @@ export function readRecipe(dockerfile: string): Recipe {
     copies,
     empty,
     modes,
+    ceph: /'(ceph-common|python3-rbd)'/.test(dockerfile),
     ...(user === undefined ? {} : { user }),
     ...(entrypoint === undefined ? {} : { entrypoint }),
   };
@@ -62,6 +66,7 @@ export interface Contents {
   readonly files: ReadonlyMap<string, { readonly from?: string; readonly mode: string }>;
   readonly user: string;
   readonly entrypoint: readonly string[];
+  readonly ceph: boolean;
 }
 
 /** The base images are the lab's own root file systems, so a chain ends there. */
@@ -88,5 +93,5 @@ export function contents(image: string, recipe: (name: string) => { folder: stri
     user = each.user ?? user;
     entrypoint = each.entrypoint ?? entrypoint;
   }
-  return { files, user, entrypoint };
+  return { files, user, entrypoint, ceph: chain.some(each => each.recipe.ceph) };
 }

@@ -15,6 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { paths } from '../paths.ts';
 import { phase } from '../progress.ts';
 import { releaseRoot } from './build.ts';
+import { cephClientRoot } from './ceph.ts';
 import { contents, readRecipe } from './kolla.ts';
 import { imageNames, imageReference, type Release, releaseFacts } from './names.ts';
 import { type Image, image, type Layer, layer } from './oci.ts';
@@ -79,13 +80,20 @@ const staleSettings = {
   '/var/lib/kolla/venv/lib/python3.11/site-packages/openstack_dashboard/local/.wh.__pycache__': '',
 };
 
-/** All images of a release: Debian and the virtualenv are two layers that every name shares. */
+const EXCLUDES = ['./proc/*', './sys/*', './dev/*', './tmp/*', './var/cache/apt/*', './var/lib/apt/lists/*'];
+
+/**
+ * All images of a release: Debian and the virtualenv are two layers that every name shares. Ceph's client lies on top
+ * of them, so that the two are unpacked once for the names with it and those without.
+ */
 export async function openstackImages(release: Release): Promise<Image[]> {
   const roots = await releaseRoot(release);
+  const client = await cephClientRoot();
   return phase(`images:pack-${release}`, `pack ${imageNames.length} images of ${release}`, async note => {
     note('Debian layer');
-    const excludes = ['./proc/*', './sys/*', './dev/*', './tmp/*', './var/cache/apt/*', './var/lib/apt/lists/*'];
-    const debian = await layer(basename(dirname(roots.debian)), roots.debian, ['.'], excludes);
+    const debian = await layer(basename(dirname(roots.debian)), roots.debian, ['.'], EXCLUDES);
+    note("layer of Ceph's client");
+    const ceph = await layer(basename(dirname(client)), client, ['.'], EXCLUDES);
     note('virtualenv layer');
     const members = ['var/lib/kolla', 'etc', 'usr/local/bin'];
     const venv = await layer(basename(roots.release), join(roots.release, 'root'), members, ['etc/resolv.conf']);
@@ -106,8 +114,9 @@ export async function openstackImages(release: Release): Promise<Image[]> {
       note(name);
       const inside = contents(name, recipe);
       const own = name === 'horizon' ? { ...extra, ...staleSettings } : extra;
+      const thin = await thinLayer(name, inside.files, own);
       made.push(
-        image(imageReference(name, release), [debian, venv, await thinLayer(name, inside.files, own)], {
+        image(imageReference(name, release), [debian, venv, ...(inside.ceph ? [ceph] : []), thin], {
           user: inside.user,
           entrypoint: inside.entrypoint,
           command: ['kolla_start'],
