@@ -96,7 +96,7 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 undeploy: ## take it all out again
 	kubectl delete -k config/default
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-test lab-slice
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-test lab-test-ceph lab-slice lab-tempest
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -113,7 +113,13 @@ lab-openstack: setup ## the openstack client in the lab (ARGS="token issue")
 	@$(LAB) openstack $(ARGS)
 lab-cloud: lab ## a cloud that boots guests, on the lab, until it is Ready (LAB_RELEASES=2026.1 for another release)
 	@$(LAB) cloud $(ARGS)
+lab-cloud-ceph: lab ## the whole control plane on Ceph, published with TLS, on the lab, until it is Ready
+	@$(LAB) cloud --file=lab/cloud-ceph.yaml $(ARGS)
 lab-test: setup ## its story on the lab: guests, floating IP, console, second cell, kills, deletion
 	@$(LAB) test cloud $(ARGS)
+lab-test-ceph: setup ## the story of lab/cloud-ceph.yaml: volumes, snapshots, backups, a stack, the dashboard, all over TLS
+	@$(LAB) test ceph $(ARGS)
+lab-tempest: setup ## Tempest's smoke set on the cloud that the lab has: passed, failed, skipped
+	@$(LAB) test tempest $(ARGS)
 lab-slice: setup ## the story of the slice on the lab: rotation, profiles, rest, kills, deletion (REST=60 CYCLES=1)
 	@$(LAB) test slice $(ARGS)

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { nameIngresses } from './cluster/ingress.ts';
+import type { LabNode } from './cluster/layout.ts';
+import { type CloudSpec, giveCeph, neededBy, startExtras } from './extras.ts';
 import type { Release } from './images/names.ts';
 import { kubectl, tryKubectl } from './kubectl.ts';
 import { repo } from './paths.ts';
@@ -21,14 +24,23 @@ interface Cloud {
   };
 }
 
+/** Makes the namespace and what the cloud counts on outside of it. */
+export async function prepareCloud(nodes: readonly LabNode[], spec: CloudSpec): Promise<void> {
+  const needed = neededBy(spec);
+  await startExtras(nodes, needed);
+  await tryKubectl(['create', 'namespace', CLOUD_NAMESPACE]);
+  if (needed.includes('ceph')) await giveCeph(CLOUD_NAMESPACE);
+}
+
 /** Applies a control plane and waits for it, saying which services are not there yet. */
 export async function deployCloud(
+  nodes: readonly LabNode[],
   release: Release,
   { file = join(repo, 'lab', 'cloud.yaml'), strict = false }: { file?: string; strict?: boolean } = {},
 ): Promise<void> {
-  const object = parse(readFileSync(file, 'utf8')) as { metadata: { name: string }; spec: object };
+  const object = parse(readFileSync(file, 'utf8')) as { metadata: { name: string }; spec: CloudSpec };
   const { name } = object.metadata;
-  await tryKubectl(['create', 'namespace', CLOUD_NAMESPACE]);
+  await prepareCloud(nodes, object.spec);
   const rollout = strict ? { rollout: 'strict' } : {};
   const title = `${name}, ${release}${strict ? ', strict' : ''}`;
   await phase(`cloud:${title}`, `the cloud ${title}`, async note => {
@@ -39,6 +51,7 @@ export async function deployCloud(
       const text = await kubectl(['-n', CLOUD_NAMESPACE, 'get', 'openstackcontrolplane', name, '-o', 'json']);
       const { metadata, status } = JSON.parse(text) as Cloud;
       const ready = status?.conditions?.find(condition => condition.type === 'Ready');
+      if (object.spec.publicDomain !== undefined) await nameIngresses();
       if (ready?.status === 'True' && status?.observedGeneration === metadata.generation) return;
       if (Date.now() > end) throw new Error(`the cloud is not Ready after ${MINUTES} minutes: ${ready?.message}`);
       const waiting = status?.services?.filter(service => !service.ready).map(service => service.name) ?? [];

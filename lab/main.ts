@@ -8,7 +8,9 @@ import { alive, enter, pidOf, started } from './cluster/host.ts';
 import { NETNS, nodesOf } from './cluster/layout.ts';
 import { netnsPath } from './cluster/network.ts';
 import { clean } from './down.ts';
+import { type Extra, extras, startExtras } from './extras.ts';
 import { record, run as runHandmade } from './handmade.ts';
+import { browserRoots } from './images/browser.ts';
 import { lock } from './images/build.ts';
 import { guestImage } from './images/guest.ts';
 import { importImages, listImages } from './images/import.ts';
@@ -23,6 +25,7 @@ import { expected, phase, readHistory, seconds } from './progress.ts';
 import { interactive, stopChildren } from './shell.ts';
 import { allGroups, type ToolGroup, tools } from './tools.ts';
 import { isRunning, up } from './up.ts';
+import { lockTempest, tempestVenv } from './venv.ts';
 
 const USAGE = `usage: npx tsx lab/main.ts COMMAND
 
@@ -36,13 +39,14 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   openstack ARGUMENTS   the openstack client, with the clouds.yaml that the operator wrote
   enter COMMAND         any command inside the lab's network, with KUBECONFIG set
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
-  cloud [RELEASE]       the cloud of lab/cloud.yaml, until it is Ready [--file=cloud.yaml] [--strict]
-  test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice or cloud
+  extras [NAME...]      what the lab has only when asked for: ${extras.join(', ')}
+  cloud [RELEASE]       the cloud of lab/cloud.yaml with the extras it needs, until it is Ready [--file=cloud.yaml] [--strict]
+  test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice, cloud, ceph, tempest
   handmade [record]     the same cloud by a script in an empty namespace, for its time; "record" first, from a Ready one
   guest                 a small guest image for Glance, booted once to prove it
   selftest              tests of the lab itself, in a second lab: 5 minutes
   tools [GROUP...]      build programs: ${allGroups.join(', ')}
-  lock RELEASE          resolve the Python packages of a release anew
+  lock RELEASE|tempest  resolve the Python packages of a release, or of Tempest, anew
   census                what of the lab is on this machine, as JSON
 
 Settings: LAB_NAME (oslab), LAB_NODES (1), LAB_RELEASES (${releases[0]}, the operator's default; all: ${releases.join(',')}), OPENSTACK_OPERATOR_CACHE (${cache})
@@ -55,6 +59,12 @@ function wantedReleases(text = process.env.LAB_RELEASES ?? releases[0]): Release
 function asRelease(text: string): Release {
   const found = releases.find(each => each === text);
   if (found === undefined) throw new Error(`the lab has no release ${text}; it has ${releases.join(', ')}`);
+  return found;
+}
+
+function asExtra(text: string): Extra {
+  const found = extras.find(each => each === text);
+  if (found === undefined) throw new Error(`the lab has no extra ${text}; it has ${extras.join(', ')}`);
   return found;
 }
 
@@ -164,17 +174,27 @@ async function main(command: string | undefined, args: string[]): Promise<number
     case 'cloud': {
       const release = wantedReleases(args.find(word => !word.startsWith('-')))[0] ?? releases[0];
       const file = args.find(arg => arg.startsWith('--file='))?.slice('--file='.length);
-      await deployCloud(release, { ...(file && { file }), strict: args.includes('--strict') });
+      await deployCloud(nodesOf(nodeCount()), release, { ...(file && { file }), strict: args.includes('--strict') });
       return 0;
     }
     case 'handmade':
       await (args[0] === 'record' ? record() : runHandmade());
       return 0;
     case 'test': {
+      // The lab's network leads nowhere: what stories need from elsewhere is fetched before.
+      await guestImage();
+      if (args[0] === 'ceph') {
+        await browserRoots();
+        await startExtras(nodesOf(nodeCount()), extras);
+      }
+      if (args[0] === 'tempest') await tempestVenv();
       // In its network but not on its hosts: stories kill processes by pid and look at the world outside.
       const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts', ...args];
       return interactive('nsenter', [`--net=${netnsPath(NETNS)}`, process.execPath, ...vitest]);
     }
+    case 'extras':
+      await startExtras(nodesOf(nodeCount()), args.length > 0 ? args.map(asExtra) : extras);
+      return 0;
     case 'guest':
       console.log(await guestImage(text => console.log(text)));
       return 0;
@@ -187,7 +207,7 @@ async function main(command: string | undefined, args: string[]): Promise<number
       console.log(await tools(args.length > 0 ? (args as ToolGroup[]) : undefined));
       return 0;
     case 'lock':
-      console.log(await lock(asRelease(args[0] ?? '')));
+      console.log(await (args[0] === 'tempest' ? lockTempest() : lock(asRelease(args[0] ?? ''))));
       return 0;
     case 'census':
       console.log(JSON.stringify(await census(), null, 1));

@@ -23,8 +23,13 @@ const CONTAINERD = '2.4.2';
 
 interface Group {
   readonly programs: readonly string[];
-  /** A folder of lab/tools, or a module of somebody else with its own go.mod and go.sum. */
-  readonly from: { readonly folder: string } | { readonly module: string; readonly version: string };
+  /** A folder of lab/tools, such a folder that is a module of its own, or a module of somebody else. */
+  readonly from:
+    | { readonly folder: string }
+    | { readonly own: string }
+    | { readonly module: string; readonly version: string; readonly package?: string };
+  /** Files of a module it is built of that are kept beside the program. */
+  readonly files?: { readonly module: string; readonly folder: string; readonly as: string };
   readonly cgo: boolean;
   readonly tags: string;
   /** Header files the compiler needs, by the Debian package that has them. */
@@ -66,6 +71,22 @@ const groups = {
     tags: '',
     apt: [],
   },
+  traefik: {
+    programs: ['traefik'],
+    from: { module: 'github.com/traefik/traefik/v3', version: 'v3.6.13', package: './cmd/traefik' },
+    cgo: false,
+    tags: '',
+    apt: [],
+  },
+  // A graph of its own: in the cluster's, each would decide the versions of the other.
+  'cert-manager': {
+    programs: ['cert-manager'],
+    from: { own: 'cert-manager' },
+    files: { module: 'github.com/cert-manager/cert-manager', folder: 'deploy/crds', as: 'crds' },
+    cgo: false,
+    tags: '',
+    apt: [],
+  },
 } as const satisfies Record<string, Group>;
 
 export type ToolGroup = keyof typeof groups;
@@ -100,6 +121,10 @@ async function keyOf(name: ToolGroup): Promise<string> {
   goVersion ??= (await must('go', ['env', 'GOVERSION'])).trim();
   const group: Group = groups[name];
   const hash = createHash('sha256').update(JSON.stringify([goVersion, group, versionFlags()]));
+  if ('own' in group.from) {
+    for (const file of filesBelow(join(source, group.from.own)))
+      hash.update(file.slice(source.length)).update(readFileSync(file, 'utf8'));
+  }
   if ('folder' in group.from) {
     const files = [join(source, 'go.mod'), join(source, 'go.sum')];
     for (const file of [
@@ -180,12 +205,14 @@ async function build(name: ToolGroup, folder: string, note: (text: string) => vo
   let cwd = source;
   let target = '.';
   if ('folder' in group.from) target = `./${group.from.folder}`;
+  else if ('own' in group.from) cwd = join(source, group.from.own);
   else {
     // The module's own go.mod and go.sum decide its dependencies; Go checks all of them against the checksum database.
     const where = JSON.parse(
       await must('go', ['mod', 'download', '-json', `${group.from.module}@${group.from.version}`]),
     ) as { Dir: string };
     cwd = join(work, 'source');
+    target = group.from.package ?? '.';
     await must('cp', ['-r', where.Dir, cwd]);
     await must('chmod', ['-R', 'u+w', cwd]);
   }
@@ -216,6 +243,11 @@ async function build(name: ToolGroup, folder: string, note: (text: string) => vo
   if (ran.code !== 0) {
     const words = ran.stderr.trim().split('\n').slice(-8).join('\n');
     throw new Error(`go build of ${name} failed (all of it in ${join(cache, `build-${name}.log`)}):\n${words}`);
+  }
+  if (group.files !== undefined) {
+    const where = await must('go', ['list', '-m', '-f', '{{.Dir}}', group.files.module], { cwd });
+    await must('cp', ['-r', join(where.trim(), group.files.folder), join(work, group.files.as)]);
+    await must('chmod', ['-R', 'u+w', join(work, group.files.as)]);
   }
   rmSync(join(work, 'source'), { recursive: true, force: true });
   for (const program of group.programs) if (program !== name) symlinkSync(name, join(work, program));

@@ -1,17 +1,10 @@
 import { small } from '../images/names.ts';
 import { runPaths } from '../paths.ts';
 import { DNS_IP } from './layout.ts';
+import { rbac, roleRef, type Thing } from './objects.ts';
 
-type Thing = Record<string, unknown>;
-
-const rbac = (kind: string, name: string, rest: Thing): Thing => ({
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind,
-  metadata: { name },
-  ...rest,
-});
-
-const roleRef = (name: string): Thing => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name });
+/** ConfigMap with a hosts file of names outside the cluster; absent while there are none. */
+export const DNS_HOSTS = 'coredns-hosts';
 
 /** The API server's own identity towards kubelets (exec, logs, port-forward). */
 const kubeletAccess = rbac('ClusterRoleBinding', 'kubeadm:cluster-admins', {
@@ -26,6 +19,10 @@ const corefile = `.:53 {
         lameduck 2s
     }
     ready
+    hosts /etc/coredns-hosts/hosts {
+        ttl 5
+        fallthrough
+    }
     kubernetes cluster.local in-addr.arpa ip6.arpa {
         pods insecure
         ttl 5
@@ -92,10 +89,16 @@ const dns: Thing[] = [
                 readOnlyRootFilesystem: true,
                 capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
               },
-              volumeMounts: [{ name: 'config', mountPath: '/etc/coredns', readOnly: true }],
+              volumeMounts: [
+                { name: 'config', mountPath: '/etc/coredns', readOnly: true },
+                { name: 'hosts', mountPath: '/etc/coredns-hosts', readOnly: true },
+              ],
             },
           ],
-          volumes: [{ name: 'config', configMap: { name: 'coredns' } }],
+          volumes: [
+            { name: 'config', configMap: { name: 'coredns' } },
+            { name: 'hosts', configMap: { name: DNS_HOSTS, optional: true } },
+          ],
         },
       },
     },

@@ -15,6 +15,9 @@ export const POD_CIDR = '10.244.0.0/16';
 export const OUTSIDE = `${labName}-outside`;
 export const OUTSIDE_IP = '172.24.4.254';
 export const EXTERNAL_PORT = 'ex0';
+/** The network of floating addresses, and the wire between that host and the cluster. */
+export const FLOATING_CIDR = '172.24.4.0/24';
+export const SITE = { cluster: '172.24.5.1', outside: '172.24.5.2' } as const;
 export const API_PORT = 6443;
 
 export interface LabNode {

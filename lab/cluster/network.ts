@@ -1,6 +1,16 @@
 import { existsSync } from 'node:fs';
 import { bash, must, run } from '../shell.ts';
-import { BRIDGE, EXTERNAL_PORT, type LabNode, NETNS, node, OUTSIDE, OUTSIDE_IP } from './layout.ts';
+import {
+  BRIDGE,
+  EXTERNAL_PORT,
+  FLOATING_CIDR,
+  type LabNode,
+  NETNS,
+  node,
+  OUTSIDE,
+  OUTSIDE_IP,
+  SITE,
+} from './layout.ts';
 
 export const netnsPath = (name: string): string => `/run/netns/${name}`;
 
@@ -48,6 +58,8 @@ ip -n ${each.netns} route add default via ${node(1).ip}`);
 /**
  * The world beyond the cloud: a host on the far end of the wire that node n1 gives to its external bridge. Open
  * vSwitch in user space takes frames as they are, so whoever sends into it must not leave checksums to the hardware.
+ * A second wire makes it the router between floating addresses and the cluster, as a site's would be: whoever tests
+ * from the cluster's network reaches guests, and guests reach published APIs.
  */
 async function makeOutside(): Promise<void> {
   if (existsSync(netnsPath(OUTSIDE))) return;
@@ -59,8 +71,16 @@ ip -n ${NETNS} link add ${EXTERNAL_PORT} type veth peer name eth0 netns ${OUTSID
 ip -n ${OUTSIDE} addr add ${OUTSIDE_IP}/24 dev eth0
 ip -n ${OUTSIDE} link set eth0 up
 ip -n ${NETNS} link set ${EXTERNAL_PORT} up
+ip -n ${NETNS} link add out0 type veth peer name in0 netns ${OUTSIDE}
+ip -n ${NETNS} addr add ${SITE.cluster}/30 dev out0
+ip -n ${OUTSIDE} addr add ${SITE.outside}/30 dev in0
+ip -n ${NETNS} link set out0 up
+ip -n ${OUTSIDE} link set in0 up
+ip -n ${NETNS} route add ${FLOATING_CIDR} via ${SITE.outside}
+ip -n ${OUTSIDE} route add default via ${SITE.cluster}
 nsenter --net=${netnsPath(OUTSIDE)} ethtool -K eth0 ${plain} >/dev/null
 nsenter --net=${netnsPath(NETNS)} ethtool -K ${EXTERNAL_PORT} ${plain} >/dev/null`);
+  await forwarding(OUTSIDE);
 }
 
 async function forwarding(netns: string): Promise<void> {

@@ -71,6 +71,8 @@ export const small = {
   busybox: 'localhost/busybox:1',
   coredns: 'localhost/coredns:1.15.0',
   localPath: 'localhost/local-path-provisioner:0.0.30',
+  traefik: 'localhost/traefik:3.6.13',
+  certManager: 'localhost/cert-manager:1.21.2',
 } as const;
 
 export function operatorReference(version: string): string {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync } from 'n
 import { join } from 'node:path';
 import { paths, repo } from '../paths.ts';
 import { must } from '../shell.ts';
-import { needPackages, tool } from '../tools.ts';
+import { needPackages, type Tool, tool } from '../tools.ts';
 import { operatorReference, small } from './names.ts';
 import { type Image, image, type Staged, stagedLayer } from './oci.ts';
 
@@ -41,18 +41,23 @@ export async function clusterImages(): Promise<Image[]> {
   const pause = await stagedLayer({ '/pause': { copy: await pauseProgram(), mode: 0o755 } });
   const busybox = await stagedLayer(await busyboxFiles());
   const coredns = await stagedLayer({ '/coredns': { copy: realpathSync(await tool('coredns')), mode: 0o755 } });
-  const provisioner = await tool('local-path-provisioner');
-  const localPath = await stagedLayer({
-    ...accounts,
-    '/usr/bin/local-path-provisioner': { copy: provisioner, mode: 0o755 },
-  });
   return [
     image(small.pause, [pause], { entrypoint: ['/pause'], user: '65535:65535' }),
     image(small.busybox, [busybox], { command: ['sh'] }),
     image(small.coredns, [coredns], { entrypoint: ['/coredns'] }),
-    image(small.localPath, [localPath], { entrypoint: ['/usr/bin/local-path-provisioner'] }),
+    await alone(small.localPath, 'local-path-provisioner'),
   ];
 }
+
+/** A static program alone in an image. */
+async function alone(reference: string, name: Tool): Promise<Image> {
+  const program = realpathSync(await tool(name));
+  const only = await stagedLayer({ ...accounts, [`/usr/bin/${name}`]: { copy: program, mode: 0o755 } });
+  return image(reference, [only], { entrypoint: [`/usr/bin/${name}`] });
+}
+
+export const traefikImage = (): Promise<Image> => alone(small.traefik, 'traefik');
+export const certManagerImage = (): Promise<Image> => alone(small.certManager, 'cert-manager');
 
 export const operatorBundle = join(repo, 'dist', 'openstack-operator.js');
 

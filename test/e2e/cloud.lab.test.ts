@@ -9,13 +9,13 @@ import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
 import { CLOUD_NAMESPACE as namespace } from '../../lab/cloud.ts';
-import { guestImage } from '../../lab/images/guest.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Pod, type Resource, Secret } from '../../src/kube/resource.ts';
 import { consoleGreeting, type Key, makeKey, ping, ssh } from './guest.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
 import { gone, ready, until, valueIn, writesAtRest } from './stage.ts';
+import { type Server, Tenant, type Thing } from './tenant.ts';
 
 const release = process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2';
 const rest = Number(process.env.REST ?? 60);
@@ -33,43 +33,15 @@ const CELLS = {
 };
 const SCHEDULER = { schedulerServiceTemplate: { customServiceConfig: '[scheduler]\nmax_attempts = 5\n' } };
 
-interface Server {
-  id: string;
-  status: string;
-  fault?: { message: string };
-  addresses: Record<string, { addr: string }[]>;
-}
-interface Thing {
-  id: string;
-}
-
 describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
   let stage: LabStage;
   let os: OpenStack;
+  let tenant: Tenant;
   let key: Key;
-  const ids: Record<string, string> = {};
+  let floating = '';
   const servers: Server[] = [];
   const say = (text: string) => console.log(text);
 
-  const server = async (id: string) => (await os.call<{ server: Server }>('compute', 'GET', `/servers/${id}`)).server;
-  async function active(id: string): Promise<Server> {
-    let last: Server | undefined;
-    await until(
-      stage,
-      () => `server ${id} is ACTIVE: ${last?.status} ${last?.fault?.message ?? ''}`,
-      300,
-      async () => {
-        last = await server(id);
-        if (last.status === 'ERROR') throw new Error(`server ${id}: ${last.fault?.message}`);
-        return last.status === 'ACTIVE';
-      },
-    );
-    return last!;
-  }
-  async function boot(name: string, more: object): Promise<string> {
-    const body = { server: { name, imageRef: ids.image, flavorRef: ids.flavor, ...more } };
-    return (await os.call<{ server: Thing }>('compute', 'POST', '/servers', { body, microversion: '2.74' })).server.id;
-  }
   const pods = async (part: (pod: AnyObject) => boolean) =>
     (await stage.list(Pod)).filter(pod => pod.metadata.deletionTimestamp === undefined && part(pod));
   const running = async () =>
@@ -79,31 +51,6 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
         pod.metadata.name,
       ]),
     );
-
-  /** What this story made, or an earlier one that ended in the middle. */
-  async function sweep(): Promise<void> {
-    await os.clear('compute', '/servers', 'servers');
-    await until(
-      stage,
-      'servers are gone',
-      180,
-      async () => (await os.call<{ servers: Thing[] }>('compute', 'GET', '/servers')).servers.length === 0,
-    );
-    await os.clear('network', '/v2.0/floatingips', 'floatingips');
-    const { ports } = await os.call<{ ports: { id: string; device_id: string }[] }>(
-      'network',
-      'GET',
-      '/v2.0/ports?device_owner=network:router_interface',
-    );
-    for (const { id, device_id } of ports)
-      await os.call('network', 'PUT', `/v2.0/routers/${device_id}/remove_router_interface`, { body: { port_id: id } });
-    await os.clear('network', '/v2.0/routers', 'routers');
-    await os.clear('network', '/v2.0/networks', 'networks');
-    await os.clear('network', '/v2.0/security-groups?name=open', 'security_groups');
-    await os.clear('image', '/v2/images', 'images');
-    await os.clear('compute', '/flavors', 'flavors');
-    await os.call('compute', 'DELETE', '/os-keypairs/story').catch(() => undefined);
-  }
 
   beforeAll(async () => {
     stage = await labStage(namespace);
@@ -116,85 +63,27 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     await ready(stage, OpenStackControlPlane, 'cloud');
     say(`Ready after ${((performance.now() - began) / 1000).toFixed(0)} s (seconds if it was there before)`);
     os = await OpenStack.login(namespace, await valueIn(stage, 'keystone-admin', 'password', Secret));
-    await sweep();
+    tenant = new Tenant(stage, os, key);
+    await tenant.sweep();
     expect([...os.catalog.keys()].sort()).toEqual(['compute', 'identity', 'image', 'network', 'placement']);
   });
 
   it('takes an image', async () => {
-    const body = { name: 'guest', disk_format: 'qcow2', container_format: 'bare', visibility: 'public' };
-    ids.image = (await os.call<Thing>('image', 'POST', '/v2/images', { body })).id;
-    const bytes = readFileSync(await guestImage(() => undefined));
-    await os.call('image', 'PUT', `/v2/images/${ids.image}/file`, { body: bytes });
-    expect(await os.call('image', 'GET', `/v2/images/${ids.image}`)).toMatchObject({
-      status: 'active',
-      size: bytes.length,
-    });
+    const size = await tenant.image();
+    expect(await os.call('image', 'GET', `/v2/images/${tenant.ids.image}`)).toMatchObject({ status: 'active', size });
   });
 
-  it('makes networks, a router to the outside, a flavor, a key and rules', async () => {
-    const make = async (kind: string, body: object): Promise<string> => {
-      const answer = await os.call<Record<string, Thing>>('network', 'POST', `/v2.0/${kind.replace(/_/g, '-')}s`, {
-        body: { [kind]: body },
-      });
-      return answer[kind]!.id;
-    };
-    ids.public = await make('network', {
-      name: 'public',
-      'router:external': true,
-      'provider:network_type': 'flat',
-      'provider:physical_network': 'physnet1',
-    });
-    await make('subnet', {
-      network_id: ids.public,
-      ip_version: 4,
-      cidr: '172.24.4.0/24',
-      gateway_ip: '172.24.4.254',
-      enable_dhcp: false,
-      allocation_pools: [{ start: '172.24.4.10', end: '172.24.4.99' }],
-    });
-    ids.private = await make('network', { name: 'private' });
-    ids.subnet = await make('subnet', { network_id: ids.private, ip_version: 4, cidr: '192.168.50.0/24' });
-    ids.router = await make('router', { name: 'router', external_gateway_info: { network_id: ids.public } });
-    await os.call('network', 'PUT', `/v2.0/routers/${ids.router}/add_router_interface`, {
-      body: { subnet_id: ids.subnet },
-    });
-    ids.group = await make('security_group', { name: 'open' });
-    for (const rule of [{ protocol: 'icmp' }, { protocol: 'tcp', port_range_min: 22, port_range_max: 22 }])
-      await make('security_group_rule', {
-        security_group_id: ids.group,
-        direction: 'ingress',
-        ethertype: 'IPv4',
-        ...rule,
-      });
-    const flavor = { flavor: { name: 'nano', ram: 192, vcpus: 1, disk: 1 } };
-    ids.flavor = (await os.call<{ flavor: Thing }>('compute', 'POST', '/flavors', { body: flavor })).flavor.id;
-    await os.call('compute', 'POST', '/os-keypairs', { body: { keypair: { name: 'story', public_key: key.public } } });
-  });
+  it('makes networks, a router to the outside, a flavor, a key and rules', () => tenant.furnish());
 
   it('boots two guests that get an address and their metadata', async () => {
-    await until(stage, 'a host is known to the scheduler', 120, async () => {
-      const { hypervisors } = await os.call<{ hypervisors: Thing[] }>('compute', 'GET', '/os-hypervisors');
-      return hypervisors.length > 0;
-    });
+    await tenant.hostKnown();
     const began = performance.now();
     const since = () => `${((performance.now() - began) / 1000).toFixed(0)} s`;
-    const more = { networks: [{ uuid: ids.private }], key_name: 'story', security_groups: [{ name: 'open' }] };
-    for (const name of ['one', 'two']) servers.push(await server(await boot(name, more)));
-    for (const [index, { id }] of servers.entries()) servers[index] = await active(id);
+    for (const name of ['one', 'two']) servers.push(await tenant.server(await tenant.boot(name, tenant.connected())));
+    for (const [index, { id }] of servers.entries()) servers[index] = await tenant.active(id);
     say(`both ACTIVE after ${since()}`);
     for (const { id } of servers) {
-      let output = '';
-      await until(
-        stage,
-        () => `guest ${id} is ready; its console: ${output.slice(-600)}`,
-        300,
-        async () => {
-          const body = { 'os-getConsoleOutput': {} };
-          ({ output } = await os.call<{ output: string }>('compute', 'POST', `/servers/${id}/action`, { body }));
-          return output.includes('GUEST-READY');
-        },
-      );
-      const told = output.split('\n').filter(line => line.startsWith('GUEST-'));
+      const told = await tenant.greeted(id);
       say(`${since()}\n  ${told.join('\n  ')}`);
       expect(told.join()).toContain('GUEST-DHCP-OK');
       expect(told.join()).toContain('GUEST-METADATA-OK');
@@ -204,25 +93,17 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
 
   it('is reached by ssh through a floating IP, and one guest reaches the other', async () => {
     const [one, two] = servers;
-    const ports = await os.call<{ ports: Thing[] }>('network', 'GET', `/v2.0/ports?device_id=${one!.id}`);
-    const body = { floatingip: { floating_network_id: ids.public, port_id: ports.ports[0]!.id } };
-    const { floatingip } = await os.call<{ floatingip: { floating_ip_address: string } }>(
-      'network',
-      'POST',
-      '/v2.0/floatingips',
-      { body },
-    );
-    ids.floating = floatingip.floating_ip_address;
+    floating = await tenant.floatingAddress(one!.id);
     let name: string | undefined;
     await until(stage, 'ssh answers', 90, async () => {
-      name = await ssh(key, ids.floating!, 'hostname');
+      name = await ssh(key, floating, 'hostname');
       return name !== undefined;
     });
     expect(name?.trim()).toMatch(/^one/);
     const other = two!.addresses.private![0]!.addr;
-    const pinged = await ssh(key, ids.floating!, `ping -c 3 -W 5 ${other}`);
+    const pinged = await ssh(key, floating, `ping -c 3 -W 5 ${other}`);
     say(
-      `ssh root@${ids.floating} from outside: ${name?.trim()}; ${pinged?.split('\n').find(line => line.includes('packets'))}`,
+      `ssh root@${floating} from outside: ${name?.trim()}; ${pinged?.split('\n').find(line => line.includes('packets'))}`,
     );
     expect(pinged).toContain('3 packets received');
   });
@@ -275,8 +156,8 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
       const { hypervisors } = await os.call<{ hypervisors: Thing[] }>('compute', 'GET', '/os-hypervisors');
       return host !== '' && hypervisors.length === 2;
     });
-    const id = await boot('pretended', { networks: 'none', host });
-    const found = await active(id);
+    const id = await tenant.boot('pretended', { networks: 'none', host });
+    const found = await tenant.active(id);
     say(`server ${id} is ${found.status} on ${host} of cell2`);
     await os.call('compute', 'DELETE', `/servers/${id}`);
   });
@@ -326,7 +207,7 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
   });
 
   it('keeps a guest answering while libvirt and nova-compute are deleted under it', async () => {
-    const pinging = ping(ids.floating!);
+    const pinging = ping(floating);
     await stage.pass(5);
     const under = await pods(pod => /^nova-cell1-libvirt-(?!virtlogd)/.test(pod.metadata.name));
     expect(under).toHaveLength(2);
@@ -350,7 +231,7 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     });
   });
 
-  it('lets go of everything in the cloud', () => sweep());
+  it('lets go of everything in the cloud', () => tenant.sweep());
 
   it('is deleted and leaves only what the policy retains', async () => {
     await gone(stage, OpenStackControlPlane, 'cloud');

@@ -4,23 +4,25 @@ import { addressOf } from './lab.ts';
 /** A machine that runs guests in emulation beside the tests answers late, but it answers. */
 const PATIENCE = 120_000;
 
-const agent = new Agent({
-  headersTimeout: PATIENCE,
-  bodyTimeout: PATIENCE,
-  connect: {
-    timeout: 30_000,
-    lookup: (host, options, callback) =>
-      void addressOf(host).then(
-        address => (options.all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4)),
-        error => callback(error, '', 4),
-      ),
-  },
-});
+export const agentOf = (ca?: string): Agent =>
+  new Agent({
+    headersTimeout: PATIENCE,
+    bodyTimeout: PATIENCE,
+    connect: {
+      timeout: 30_000,
+      ...(ca && { ca }),
+      lookup: (host, options, callback) =>
+        void addressOf(host).then(
+          address => (options.all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4)),
+          error => callback(error, '', 4),
+        ),
+    },
+  });
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 interface Call {
   readonly body?: object | Buffer;
-  /** Of the compute API. */
+  /** Of the compute or the volume API. */
   readonly microversion?: string;
 }
 interface Answer {
@@ -29,11 +31,16 @@ interface Answer {
   readonly body: unknown;
 }
 
+/** Under these names services look for the version that a caller wants. */
+const VERSIONED: Readonly<Record<string, string>> = { compute: 'compute', 'block-storage': 'volume' };
+
 async function send(
+  agent: Agent,
   method: Method,
   url: string,
   token: string | undefined,
   { body, microversion }: Call,
+  service = '',
 ): Promise<Answer> {
   const bytes = Buffer.isBuffer(body) ? body : body && Buffer.from(JSON.stringify(body));
   const answer = await request(url, {
@@ -42,7 +49,7 @@ async function send(
     headers: {
       accept: 'application/json',
       ...(token && { 'x-auth-token': token }),
-      ...(microversion && { 'openstack-api-version': `compute ${microversion}` }),
+      ...(microversion && { 'openstack-api-version': `${VERSIONED[service]} ${microversion}` }),
       ...(bytes && { 'content-type': Buffer.isBuffer(body) ? 'application/octet-stream' : 'application/json' }),
     },
     ...(bytes && { body: bytes }),
@@ -65,34 +72,40 @@ interface CatalogService {
 
 /** Just enough of a client for the stories, on the public endpoints of the catalog. */
 export class OpenStack {
+  readonly #agent: Agent;
   readonly #token: string;
   readonly catalog: ReadonlyMap<string, string>;
 
-  private constructor(token: string, catalog: ReadonlyMap<string, string>) {
+  private constructor(agent: Agent, token: string, catalog: ReadonlyMap<string, string>) {
+    this.#agent = agent;
     this.#token = token;
     this.catalog = catalog;
   }
 
-  static async login(namespace: string, password: string): Promise<OpenStack> {
+  /** `outside`: where the world finds Keystone, and the authority of its certificate. */
+  static async login(
+    namespace: string,
+    password: string,
+    outside?: { readonly url: string; readonly ca: string },
+  ): Promise<OpenStack> {
+    const agent = agentOf(outside?.ca);
+    const url = outside?.url ?? `http://keystone-api.${namespace}.svc.cluster.local:5000`;
     const domain = { id: 'default' };
     const identity = { methods: ['password'], password: { user: { name: 'admin', domain, password } } };
-    const { status, token, body } = await send(
-      'POST',
-      `http://keystone-api.${namespace}.svc.cluster.local:5000/v3/auth/tokens`,
-      undefined,
-      { body: { auth: { identity, scope: { project: { name: 'admin', domain } } } } },
-    );
+    const { status, token, body } = await send(agent, 'POST', `${url}/v3/auth/tokens`, undefined, {
+      body: { auth: { identity, scope: { project: { name: 'admin', domain } } } },
+    });
     if (status !== 201) throw new Error(`no token: status ${status} ${JSON.stringify(body)}`);
     const { catalog } = (body as { token: { catalog: CatalogService[] } }).token;
     const publicUrl = (service: CatalogService) => service.endpoints.find(e => e.interface === 'public')?.url ?? '';
-    return new OpenStack(token, new Map(catalog.map(service => [service.type, publicUrl(service)])));
+    return new OpenStack(agent, token, new Map(catalog.map(service => [service.type, publicUrl(service)])));
   }
 
   /** `T`: the part of the answer that the story reads. */
   async call<T = unknown>(service: string, method: Method, path: string, call: Call = {}): Promise<T> {
     const base = this.catalog.get(service);
     if (base === undefined) throw new Error(`the catalog has no ${service}`);
-    const { status, body } = await send(method, base + path, this.#token, call);
+    const { status, body } = await send(this.#agent, method, base + path, this.#token, call, service);
     if (status >= 300) throw new Error(`${method} ${path}: status ${status} ${JSON.stringify(body).slice(0, 400)}`);
     return body as T;
   }
