@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { ISSUER, NAMESPACE } from './cluster/certificates.ts';
 import { enter } from './cluster/host.ts';
 import { node } from './cluster/layout.ts';
 import { releaseRoot } from './images/build.ts';
 import type { Release } from './images/names.ts';
-import { kubectl } from './kubectl.ts';
+import { kubectl, tryKubectl } from './kubectl.ts';
 import { runPaths } from './paths.ts';
 
 interface SecretList {
@@ -33,6 +34,13 @@ async function cloudsFile(namespace: string | undefined): Promise<string> {
   return Buffer.from(found.data?.['clouds.yaml'] ?? '', 'base64').toString('utf8');
 }
 
+/** Who signs the certificates of published clouds; empty when the lab has no such authority. */
+async function authority(): Promise<string> {
+  const read = ['-n', NAMESPACE, 'get', 'secret', ISSUER, '-o', 'jsonpath={.data.tls\\.crt}'];
+  const { code, stdout } = await tryKubectl(read);
+  return code === 0 ? Buffer.from(stdout, 'base64').toString('utf8') : '';
+}
+
 /**
  * The client of the images' own virtualenv, on node n1, where Service names resolve. It sees the image's files
  * read-only and the folder you are in as its own, so that `image create --file` works.
@@ -48,7 +56,8 @@ mount -t tmpfs tmpfs tmp; mount -t tmpfs tmpfs root; mount --bind /dev dev
 mount --bind /etc/resolv.conf etc/resolv.conf
 mkdir tmp/work; mount --bind "$HERE" tmp/work
 (umask 077; printf '%s' "$CLOUDS" >tmp/clouds.yaml)
-unset CLOUDS
+if [ -n "$AUTHORITY" ]; then printf '%s' "$AUTHORITY" >tmp/ca.crt; export OS_CACERT=/tmp/ca.crt; fi
+unset CLOUDS AUTHORITY
 exec chroot . sh -c 'cd /tmp/work; exec "$@"' sh "$@"
 `;
 
@@ -71,6 +80,7 @@ export async function clientWords(
     OS_CLIENT_CONFIG_FILE: '/tmp/clouds.yaml',
     OS_CLOUD: process.env.OS_CLOUD ?? names[0],
     CLOUDS: clouds,
+    AUTHORITY: await authority(),
     CLIENT: client,
     // Entering another mount namespace leaves the folder one was in.
     HERE: process.cwd(),

@@ -65,7 +65,7 @@ export async function cephLink<O extends Managed>(
 export async function cephLinkIfAny<O extends Managed>(
   cx: Cx<O>,
   name: string,
-  ...rest: [field: string, client: Client, purpose: Purpose, pool?: string]
+  ...rest: [field: string, client: Client, purpose: Purpose, pool?: string | undefined]
 ): Promise<CephLink | undefined> {
   const found = cx.get(CephStorage, name) && (await cx.secretIfAny(clientSecret(name, rest[1])));
   return found && cephLink(cx, name, ...rest);

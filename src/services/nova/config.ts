@@ -47,7 +47,13 @@ const neighbours = ({ spec, identity: link, cache }: Linked): Part =>
     placement: { ...login(link), valid_interfaces: ['internal'] },
     neutron: { ...login(link), valid_interfaces: ['internal'] },
     glance: { region_name: link.region, valid_interfaces: ['internal'] },
-    cinder: { catalog_info: 'volumev3::internalURL', os_region_name: link.region },
+    // Its own login for what it does on nobody's behalf: periodic tasks on the volumes of guests.
+    cinder: {
+      ...login(link),
+      region_name: undefined,
+      catalog_info: 'volumev3::internalURL',
+      os_region_name: link.region,
+    },
     cache: cacheSection(cache, spec.release),
   });
 
