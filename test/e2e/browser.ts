@@ -60,8 +60,8 @@ export class Browser {
       RULES: `MAP *.test ${INGRESS_IP}`,
       SPKI: createHash('sha256').update(spki).digest('base64'),
     };
-    const words = ['--mount', '--pid', '--fork', '--kill-child=SIGKILL', 'bash', '-c', script];
-    const child = spawn('unshare', words, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const words = ['unshare', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', 'bash', '-c', script];
+    const child = spawn(words[0]!, words.slice(1), { env, stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr?.on('data', (piece: Buffer) => {
       said += piece.toString();
