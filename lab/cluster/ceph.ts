@@ -76,7 +76,7 @@ if [ ! -e /var/lib/ceph/mon/ceph-a/done ]; then
   rm -rf /var/lib/ceph/mon/ceph-a/*
   ceph-authtool --create-keyring /tmp/mon.keyring --gen-key -n mon. --cap mon 'allow *'
   ceph-authtool /tmp/mon.keyring --import-keyring ceph.client.admin.keyring
-  monmaptool --create --clobber --add a ${node(1).ip} --fsid "$(cat fsid)" /tmp/monmap
+  monmaptool --create --clobber --addv a '[v2:${node(1).ip}:3300,v1:${node(1).ip}:6789]' --fsid "$(cat fsid)" /tmp/monmap
   ceph-mon --mkfs -i a --monmap /tmp/monmap --keyring /tmp/mon.keyring
   touch /var/lib/ceph/mon/ceph-a/done
 fi
