@@ -1,3 +1,4 @@
+import { isBuiltin } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { pageFiles } from './ui/build.mjs';
@@ -25,7 +26,11 @@ const result = await build({
   },
   logLevel: 'warning',
 });
-const bytes = Object.values(result.metafile.outputs).find(output => output.entryPoint)?.bytes ?? 0;
+const output = Object.values(result.metafile.outputs).find(output => output.entryPoint);
+const missing = output.imports.filter(each => each.kind === 'import-statement' && !isBuiltin(each.path));
+if (missing.length > 0)
+  throw new Error(`the bundle can't start alone: it imports ${missing.map(each => each.path).join(', ')}`);
+const { bytes } = output;
 const zipped = Object.values(page).reduce((sum, text) => sum + gzipSync(text).length, 0);
 console.log(
   `dist/openstack-operator.js ${(bytes / 1024).toFixed(0)} KiB, the page in it ${(zipped / 1024).toFixed(1)} KiB gzipped`,

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 
 const here = name => fileURLToPath(new URL(name, import.meta.url));
 
 /** The files of the page by name, ready to be served. */
 export async function pageFiles() {
+  // Here, not above: the bundled program has the page ready made and no esbuild beside it.
+  const { build } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: { app: here('main.ts'), style: here('style.css') },
     outdir: '/',
