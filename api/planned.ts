@@ -17,7 +17,7 @@ const CLOUD = 'issue 5: the first cloud';
 const WHOLE = 'issue 6: the whole control plane';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
-const later = ['credentialRotation', 'networkPolicy', 'actions'];
+const later = ['credentialRotation', 'actions'];
 const wholeCloud = ['tls', ...later];
 /** Of what is published; TLS inside the cluster and the Gateway API come later. */
 const inside = ['tls.secretName', 'tls.caBundleSecretName', 'tls.issuerRef.group', 'ingress.gatewayRef'];

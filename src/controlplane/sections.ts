@@ -42,7 +42,15 @@ export function enabled(spec: DeepReadonly<CloudSpec>, section: SectionName): bo
 }
 
 /** Settings of the whole cloud that each child has as a field of its own. The child's section wins. */
-const CLOUD_WIDE = ['release', 'region', 'deletionPolicy', 'podProfile', 'images', 'storageClass'] as const;
+const CLOUD_WIDE = [
+  'release',
+  'region',
+  'deletionPolicy',
+  'podProfile',
+  'images',
+  'storageClass',
+  'networkPolicy',
+] as const;
 
 /** A name of its own under the cloud's domain for each service that can be published; TLS as the cloud has it. */
 function published(spec: DeepReadonly<CloudSpec>, section: SectionName): object {

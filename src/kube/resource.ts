@@ -51,6 +51,7 @@ export const CronJob = builtin('batch', 'v1', 'CronJob', 'cronjobs');
 export const PodDisruptionBudget = builtin('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets');
 export const Ingress = builtin('networking.k8s.io', 'v1', 'Ingress', 'ingresses');
 export const IngressClass = builtin('networking.k8s.io', 'v1', 'IngressClass', 'ingressclasses', false);
+export const NetworkPolicy = builtin('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies');
 export const StorageClass = builtin('storage.k8s.io', 'v1', 'StorageClass', 'storageclasses', false);
 export const Lease = builtin('coordination.k8s.io', 'v1', 'Lease', 'leases');
 export const Event = builtin('events.k8s.io', 'v1', 'Event', 'events');

@@ -66,7 +66,10 @@ export const manager = (image: string): object[] => [
               image,
               imagePullPolicy: 'IfNotPresent',
               args: ['run', '--leader-elect'],
-              env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+              env: [
+                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+                { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+              ],
               ports: [{ name: 'http', containerPort: 8080 }],
               livenessProbe: { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 20 },
               readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5 },

@@ -5,7 +5,10 @@ import { CONFIG_HASH_ANNOTATION } from './names.ts';
 /** The pod block that all pod kinds share (api/blocks/pod.ts), as far as templates need it. */
 export interface PodBlock {
   readonly podProfile: 'kolla' | 'restricted';
-  readonly resources?: object;
+  readonly resources?: {
+    readonly requests?: Readonly<Record<string, string>>;
+    readonly limits?: Readonly<Record<string, string>>;
+  };
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
   readonly topologySpread?: readonly object[];
@@ -37,7 +40,25 @@ export interface Process {
   readonly security?: Container['securityContext'];
   /** Started without Kolla also under its profile, for images whose start scripts do what we do not want. */
   readonly direct?: boolean;
+  /** What the scheduler sets aside for it, unless the user says otherwise. */
+  readonly requests?: Requests;
+  /** It is behind a Service whose clients need a moment to learn that it stops. */
+  readonly drain?: boolean;
 }
+
+export interface Requests {
+  readonly cpu: string;
+  readonly memory: string;
+}
+
+/**
+ * Small, so that a whole cloud fits on a machine of two cores: near what an idle process uses (lab.md 5). No limits: a
+ * throttled uwsgi or Erlang fails its probes, and memory grows with use that only the user knows.
+ */
+const REQUESTS: Requests = { cpu: '10m', memory: '128Mi' };
+
+/** Until every proxy has heard that the pod is no endpoint any more, it goes on serving (openstack-facts 27). */
+const DRAIN_SECONDS = 5;
 
 /** `device`: `mountPath` is the path of the device that a volume in block mode becomes. */
 export type ProcessVolume = Volume &
@@ -112,7 +133,9 @@ export function podSpec(
   const initContainers = (also.initContainers ?? []).map(init => ({
     imagePullPolicy: 'IfNotPresent',
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    securityContext: parts[0]!.container.securityContext,
+    // They prepare files of their own user: no power, whatever the main container may do.
+    securityContext: main.security ?? POWERLESS,
+    resources: parts[0]!.container.resources,
     ...init,
   }));
   const volumes = new Map(parts.flatMap(part => part.volumes).map(volume => [volume.name, volume]));
@@ -125,8 +148,7 @@ export function podSpec(
       fsGroup: main.user,
       // Without it the kubelet re-owns every file of a large volume at each start.
       fsGroupChangePolicy: 'OnRootMismatch',
-      ...(block.podProfile === 'restricted' &&
-        !main.security && { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }),
+      ...(!main.security && { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }),
     },
     ...(also.graceSeconds !== undefined && { terminationGracePeriodSeconds: also.graceSeconds }),
     ...(initContainers.length > 0 && { initContainers }),
@@ -177,7 +199,8 @@ function containerOf(
     ...(process.ports && {
       ports: Object.entries(process.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
     }),
-    ...(main && block.resources && { resources: block.resources }),
+    resources: resourcesOf(process.requests ?? REQUESTS, main ? block.resources : undefined),
+    ...(process.drain && { lifecycle: { preStop: { exec: { command: ['sleep', `${DRAIN_SECONDS}`] } } } }),
     ...(process.startup && { startupProbe: process.startup }),
     ...(process.readiness && { readinessProbe: process.readiness }),
     ...(process.liveness && { livenessProbe: process.liveness }),
@@ -191,11 +214,30 @@ function containerOf(
 
 function spread(block: PodBlock, matchLabels: Readonly<Record<string, string>>): PodSpec['topologySpreadConstraints'] {
   const wanted = (block.topologySpread as PodSpec['topologySpreadConstraints']) ?? [
-    // Soft: a cloud on one node must still start.
+    // Soft: a cloud on one node, or without zones, must still start.
     { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+    { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
   ];
   return wanted.map(constraint => ({ ...constraint, labelSelector: constraint.labelSelector ?? { matchLabels } }));
 }
+
+/** The user's amounts over ours; a limit without a request is the request too, so ours makes way for it. */
+function resourcesOf(own: Requests, wanted: PodBlock['resources']): Container['resources'] {
+  const { requests, limits } = wanted ?? {};
+  const kept = Object.entries(own).filter(([name]) => limits?.[name] === undefined);
+  return { requests: { ...Object.fromEntries(kept), ...requests }, ...(limits && { limits: { ...limits } }) };
+}
+
+/** What PodSecurity `restricted` asks of a container. */
+const POWERLESS: Container['securityContext'] = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  runAsNonRoot: true,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+/** What kolla_start needs under sudo: to become root, and to copy files and give them away. Tried without any other. */
+const KOLLA_CAPABILITIES = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'];
 
 interface Profile {
   readonly command: readonly string[];
@@ -220,7 +262,7 @@ function kolla(process: Process, config: Config, main: boolean): Profile {
     ],
     mounts: [{ name, mountPath: KOLLA_FILES, readOnly: true }],
     volumes: [{ name, secret: { secretName: config.secret, defaultMode: 0o440, items } }],
-    security: { capabilities: { drop: ['NET_RAW'] } },
+    security: { capabilities: { drop: ['ALL'], add: KOLLA_CAPABILITIES } },
   };
 }
 
@@ -249,11 +291,6 @@ function restricted(process: Process, config: Config): Profile {
     env: [],
     mounts,
     volumes,
-    security: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      runAsNonRoot: true,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    security: POWERLESS,
   };
 }

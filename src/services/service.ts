@@ -7,6 +7,7 @@ import {
   Ingress,
   IngressClass,
   Job,
+  NetworkPolicy,
   Pod,
   PodDisruptionBudget,
   ReplicaSet,
@@ -27,6 +28,7 @@ import { clean, cleaningScript } from './housekeeping.ts';
 import { publish } from './ingress.ts';
 import { type BusLink, busUrl, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { podLabels, workloadName } from './names.ts';
+import { isolation, open } from './network.ts';
 import { kollaStart, type Process, podSpec } from './pod.ts';
 import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
 import { busSections, databaseSection, logging } from './sections.ts';
@@ -172,7 +174,17 @@ export function serve<K extends AnyKind, I = void>(
   });
 
   const jobOf = (
-    { name: _n, ports: _p, startup: _s, readiness: _r, liveness: _l, volumes: _v, ...main }: Process,
+    {
+      name: _n,
+      ports: _p,
+      startup: _s,
+      readiness: _r,
+      liveness: _l,
+      volumes: _v,
+      drain: _d,
+      requests: _q,
+      ...main
+    }: Process,
     step: string,
     argv: readonly string[],
   ): Process => ({ ...main, name: step, argv });
@@ -283,7 +295,8 @@ export function serve<K extends AnyKind, I = void>(
       if (main && identity) await cx.cloud.identity(identity).get(main.internal, service.catalog?.check ?? '/');
     },
   });
-  return { ...rowsIn(from), input, custom, config, schema, work, cleaning, expose, pods, catalog, answering };
+  const network = isolation<O>(cx => [open(wanted(cx).flatMap(([, { ports }]) => Object.values(ports ?? {})))]);
+  return { ...rowsIn(from), input, custom, config, schema, work, cleaning, expose, pods, catalog, answering, network };
 }
 
 const placeOf = (link: DatabaseLink | undefined): unknown[] =>
@@ -347,6 +360,7 @@ function planOf<K extends AnyKind, I>(
     {
       manages: [
         PodDisruptionBudget,
+        NetworkPolicy,
         Secret,
         ServiceResource,
         Job,

@@ -9,7 +9,7 @@ import type { Config, ConfigFile } from './config.ts';
 import { imageOf } from './images.ts';
 import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { has, onNodes } from './node.ts';
-import { type PodBlock, type Process, type ProcessVolume, podTemplate } from './pod.ts';
+import { type PodBlock, type Process, type ProcessVolume, podTemplate, type Requests } from './pod.ts';
 import { claimTemplate } from './storage.ts';
 import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
 
@@ -43,6 +43,9 @@ export interface Workload<S> {
   readonly security?: Process['security'];
   /** Started without Kolla also under its profile. */
   readonly direct?: boolean;
+  readonly requests?: Requests;
+  /** It is behind a Service whose clients need a moment to learn that it stops. */
+  readonly drain?: boolean;
   readonly graceSeconds?: number;
   /** Fields of the pod itself, e.g. hostNetwork. */
   readonly pod?: Partial<PodSpec>;
@@ -74,6 +77,8 @@ export function uwsgi<S>(
     readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
     liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
     graceSeconds: 90,
+    drain: true,
+    requests: { cpu: '50m', memory: '256Mi' },
     ...more,
   };
 }
@@ -83,6 +88,7 @@ export const daemon = <S>(argv: string | readonly string[], more: Partial<Worklo
   as: StatefulSet,
   argv: typeof argv === 'string' ? [argv] : argv,
   graceSeconds: 90,
+  requests: { cpu: '20m', memory: '192Mi' },
   ...more,
 });
 
@@ -154,6 +160,8 @@ export function processOf<O extends Managed, S>(
     ...(workload.data && { mounts: [{ name: 'data', mountPath: workload.data }] }),
     ...(workload.security && { security: workload.security }),
     ...(workload.direct && { direct: true }),
+    ...(workload.requests && { requests: workload.requests }),
+    ...(workload.drain && { drain: true }),
   };
 }
 

@@ -1,7 +1,26 @@
+import { readFileSync } from 'node:fs';
+import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { NetworkPolicySpec } from 'kubernetes-types/networking/v1.d.ts';
 import { describe, expect, it } from 'vitest';
-import { Deployment, PodDisruptionBudget } from '../../src/kube/resource.ts';
-import { NS } from './cloud.ts';
-import { cloudWith, readyCloud, template } from './services.ts';
+import { parse } from 'yaml';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import {
+  CronJob,
+  Deployment,
+  Job,
+  NetworkPolicy,
+  Node,
+  Pod,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../src/kube/resource.ts';
+import { Cloud, NS } from './cloud.ts';
+import { containersOf, violations } from './podsecurity.ts';
+import { admits, type From, matches } from './policies.ts';
+import { cloudWith, label, readyCloud, template } from './services.ts';
 
 const of = (replicas: number) => ({
   keystone: { replicas },
@@ -34,4 +53,166 @@ describe('disruption budgets', () => {
     await cloud.settle();
     expect(names()).toEqual(['memcached']);
   }, 60_000);
+});
+
+const minimal = parse(readFileSync('config/samples/controlplane_minimal.yaml', 'utf8')) as AnyObject & { spec: object };
+
+async function wholeCloud(spec: object): Promise<Cloud> {
+  const cloud = await Cloud.start();
+  const [node] = cloud.hands.list(Node, '');
+  label(cloud, node!.metadata.name, { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
+  cloud.apply({ ...minimal, spec: { ...minimal.spec, ...spec } });
+  await cloud.ready(OpenStackControlPlane, minimal.metadata.name);
+  await cloud.settle();
+  return cloud;
+}
+
+/** Every pod there is, and every pod that a Job or CronJob could start. */
+function podsOf(cloud: Cloud): Map<string, PodSpec> {
+  const pods = cloud.hands.list(Pod, NS).map(pod => [pod.metadata.name, pod.spec as PodSpec] as const);
+  const jobs = cloud.hands.list(Job, NS).map(job => [job.metadata.name, podIn(job.spec)] as const);
+  const crons = cloud.hands.list(CronJob, NS).map(cron => {
+    const { jobTemplate } = cron.spec as { jobTemplate: { spec: object } };
+    return [cron.metadata.name, podIn(jobTemplate.spec)] as const;
+  });
+  return new Map([...pods, ...jobs, ...crons]);
+}
+const podIn = (spec: unknown): PodSpec => (spec as { template: { spec: PodSpec } }).template.spec;
+
+/** By the beginning of the pod's name: what can't be restricted, and why. docs/explanation/hardening.md tells it to people. */
+const ON_THE_NODE: Readonly<Record<string, string>> = {
+  'ovn-controller-': 'the switch of the node: its network, its folders',
+  'ovn-gateway-': 'the same on a gateway',
+  'ovn-metadata-agent-': 'makes network namespaces of the node',
+  'nova-cell1-libvirt-compute-': 'plugs networks and volumes on the node',
+  'nova-cell1-libvirt-libvirt-': 'starts guests on the node, which outlive it',
+  'nova-cell1-libvirt-virtlogd-': 'keeps consoles of guests on the node',
+};
+const onTheNode = (name: string): boolean => Object.keys(ON_THE_NODE).some(prefix => name.startsWith(prefix));
+
+const cpu = (text: string): number => (text.endsWith('m') ? Number(text.slice(0, -1)) : Number(text) * 1000);
+const mebibytes = (text: string): number =>
+  text.endsWith('Gi') ? Number(text.slice(0, -2)) * 1024 : Number(/^(\d+)Mi$/.exec(text)?.[1] ?? Number.NaN);
+
+describe('pods of the minimal cloud', () => {
+  it.each([
+    ['restricted', 'restricted'],
+    ['kolla', 'baseline'],
+  ] as const)(
+    'under profile %s keep to PodSecurity %s, but for those of the node',
+    async (podProfile, level) => {
+      const cloud = await wholeCloud({ podProfile });
+      const refused = [...podsOf(cloud)].flatMap(([name, pod]) => {
+        const found = violations(pod, level);
+        return found.length > 0 ? [`${name}: ${found.join(', ')}`] : [];
+      });
+      expect(refused.filter(line => !onTheNode(line))).toEqual([]);
+      // The list must not keep names of what has learnt better.
+      const known = Object.keys(ON_THE_NODE).filter(prefix => !prefix.startsWith('ovn-controller'));
+      expect(known.filter(prefix => !refused.some(line => line.startsWith(prefix)))).toEqual([]);
+      const pods = [...podsOf(cloud)];
+      expect(pods.length).toBeGreaterThan(25);
+      for (const [name, pod] of pods) {
+        expect(pod.automountServiceAccountToken, name).toBe(false);
+        expect(pod.topologySpreadConstraints?.length, name).toBe(2);
+        for (const container of containersOf(pod)) expect(container.resources?.requests, name).toBeDefined();
+      }
+    },
+    240_000,
+  );
+
+  it('ask for less than 2 CPUs and 12 GiB together, and stop as slowly as their work asks', async () => {
+    const cloud = await wholeCloud({});
+    const pods = cloud.hands
+      .list(Pod, NS)
+      .filter(pod => (pod.status as { phase?: string }).phase === 'Running')
+      .map(pod => pod.spec as PodSpec);
+    const all = pods.flatMap(pod => pod.containers).map(container => container.resources?.requests ?? {});
+    const sum = (of: (text: string) => number, name: string) =>
+      all.reduce((total, requests) => total + of(requests[name] as string), 0);
+    expect(sum(cpu, 'cpu')).toBeLessThanOrEqual(2000);
+    expect(sum(cpu, 'cpu')).toBeGreaterThan(0);
+    expect(sum(mebibytes, 'memory')).toBeLessThanOrEqual(12 * 1024);
+    const grace = (resource: typeof Deployment, name: string) =>
+      podIn(cloud.get(resource, name)?.spec).terminationGracePeriodSeconds;
+    expect([
+      grace(StatefulSet, 'mariadb'),
+      grace(StatefulSet, 'rabbitmq'),
+      grace(StatefulSet, 'memcached'),
+      grace(StatefulSet, 'ovn-nb'),
+      grace(Deployment, 'ovn-northd'),
+      grace(Deployment, 'keystone-api'),
+      grace(StatefulSet, 'glance-api'),
+      grace(StatefulSet, 'nova-scheduler'),
+      grace(StatefulSet, 'neutron-periodic'),
+    ]).toEqual([300, 60, 10, 60, 30, 90, 600, 210, 30]);
+    for (const name of ['keystone-api', 'placement-api', 'neutron-api'])
+      expect(podIn(cloud.get(Deployment, name)?.spec).containers[0]?.lifecycle?.preStop, name).toBeDefined();
+  }, 240_000);
+
+  it('take what the user says of resources: over ours, and a limit as the request', async () => {
+    const cloud = await readyCloud({
+      keystone: { resources: { requests: { cpu: '300m' }, limits: { memory: '1Gi' } } },
+    });
+    expect(podIn(cloud.get(Deployment, 'keystone-api')?.spec).containers[0]?.resources).toEqual({
+      requests: { cpu: '300m', memory: '1Gi' },
+      limits: { memory: '1Gi' },
+    });
+  });
+});
+
+/** Addresses of Services that a pod's mounted files hold: `host:port`. */
+function addressesIn(cloud: Cloud, pod: PodSpec): Set<string> {
+  const names = (pod.volumes ?? []).flatMap(volume => volume.secret?.secretName ?? []);
+  const texts = names.flatMap(name => Object.values((cloud.get(Secret, name)?.data ?? {}) as Record<string, string>));
+  const found = texts
+    .map(text => Buffer.from(text, 'base64').toString())
+    .flatMap(text => [...text.matchAll(/\b([a-z0-9-]+)\.openstack\.svc\.cluster\.local:(\d+)/g)]);
+  return new Set(found.map(([, service, port]) => `${service}:${port}`));
+}
+
+describe('network policies', () => {
+  it('are one switch for the cloud, admit every way that a config names, and no stranger', async () => {
+    const cloud = await wholeCloud({ networkPolicy: { enabled: true } });
+    const policies = () => cloud.hands.list(NetworkPolicy, NS).map(policy => policy.spec as NetworkPolicySpec);
+    const pods = cloud.hands.list(Pod, NS);
+    const labelsOf = (object: AnyObject) => object.metadata.labels ?? {};
+    const reach = (service: string, port: number, from: From): boolean => {
+      const { selector } = (cloud.get(Service, service)?.spec ?? {}) as { selector: Record<string, string> };
+      const targets = pods.filter(pod => matches({ matchLabels: selector }, labelsOf(pod)));
+      expect(targets.length, service).toBeGreaterThan(0);
+      return targets.every(target => admits(policies(), labelsOf(target), port, from, NS));
+    };
+    let ways = 0;
+    for (const pod of pods) {
+      const spec = pod.spec as PodSpec;
+      const from: From = spec.hostNetwork ? 'host' : { pod: labelsOf(pod), namespace: NS };
+      for (const address of addressesIn(cloud, spec)) {
+        const [service = '', port] = address.split(':');
+        expect(reach(service, Number(port), from), `${pod.metadata.name} -> ${address}`).toBe(true);
+        ways++;
+      }
+    }
+    expect(ways).toBeGreaterThan(50);
+    const stranger: From = { pod: { app: 'shell' }, namespace: NS };
+    const operator: From = {
+      pod: { 'app.kubernetes.io/name': 'openstack-operator' },
+      namespace: 'openstack-operator-system',
+    };
+    for (const [service, port] of [
+      ['mariadb', 3306],
+      ['memcached', 11211],
+      ['rabbitmq', 15672],
+    ] as const) {
+      expect(reach(service, port, stranger), service).toBe(false);
+      expect(reach(service, port, { ...operator, namespace: NS }), service).toBe(false);
+      expect(reach(service, port, operator), service).toBe(true);
+    }
+    for (const conductor of pods.filter(pod => pod.metadata.name.includes('conductor-0')))
+      expect(admits(policies(), labelsOf(conductor), 22, stranger, NS)).toBe(false);
+    cloud.apply({ ...minimal, spec: { ...minimal.spec } });
+    await cloud.settle();
+    expect(policies()).toEqual([]);
+    expect(cloud.condition(OpenStackControlPlane, minimal.metadata.name)?.status).toBe('True');
+  }, 240_000);
 });

@@ -5,6 +5,7 @@ import {
   Deployment,
   Ingress,
   IngressClass,
+  NetworkPolicy,
   Pod,
   PodDisruptionBudget,
   ReplicaSet,
@@ -20,6 +21,7 @@ import { publish } from '../ingress.ts';
 import { internalUrl } from '../keystone/address.ts';
 import { cache } from '../links.ts';
 import { podLabels, workloadName } from '../names.ts';
+import { isolation, open } from '../network.ts';
 import { kollaStart } from '../pod.ts';
 import { processOf, runWorkload, uwsgi } from '../workload.ts';
 import { SETTINGS, STATIC, settingsText } from './settings.ts';
@@ -105,11 +107,13 @@ const answering = row('Answering', {
   run: (cx, { expose: [internal] }) => cx.cloud.page({ url: `${internal}${LOGIN}` }),
 });
 
+const network = isolation<ObjectOf<typeof Horizon>>(() => [open([PORT])]);
+
 export const horizon = plan(
   Horizon,
-  { config, expose, pods, answering },
+  { config, expose, pods, answering, network },
   {
-    manages: [Secret, Service, Deployment, PodDisruptionBudget, Ingress],
+    manages: [NetworkPolicy, Secret, Service, Deployment, PodDisruptionBudget, Ingress],
     reads: [Pod, ReplicaSet, IngressClass],
     external: true,
   },

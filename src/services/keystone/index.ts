@@ -8,6 +8,7 @@ import {
   Ingress,
   IngressClass,
   Job,
+  NetworkPolicy,
   Pod,
   PodDisruptionBudget,
   ReplicaSet,
@@ -27,12 +28,14 @@ import { imageOf } from '../images.ts';
 import { publish } from '../ingress.ts';
 import { cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels } from '../names.ts';
+import { isolation, open } from '../network.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
+import { iso, scheduleProblem } from '../schedule.ts';
 import { uwsgiArgv, uwsgiFile } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
 import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
-import { firstKeys, type Keys, nextRotation, rotate, scheduleProblem } from './keys.ts';
+import { firstKeys, type Keys, nextRotation, rotate } from './keys.ts';
 
 const row = rowsOf<KeystoneObject>();
 
@@ -108,8 +111,6 @@ const keys = row('KeysReady', {
   },
 });
 
-const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-
 const db = row('DatabaseReady', {
   run: cx => database(cx, databaseName(cx.object)),
   undo: cx => dropDatabase(cx, databaseName(cx.object)),
@@ -146,6 +147,8 @@ const config = row('ConfigReady', {
       name: 'keystone',
       argv: uwsgiArgv('keystone'),
       ports: { api: PORT },
+      drain: true,
+      requests: { cpu: '50m', memory: '256Mi' },
       startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
       readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
       liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
@@ -332,11 +335,28 @@ const clouds = row('ClientConfigReady', {
   },
 });
 
+const network = isolation<KeystoneObject>(() => [open([PORT])]);
+
 export const keystone = plan(
   Keystone,
-  { input, keys, db, user, config, schema, bootstrapped, cleaning, expose, pods, endpoints, answering, clouds },
   {
-    manages: [Secret, Service, Deployment, PodDisruptionBudget, Job, CronJob, Ingress],
+    input,
+    keys,
+    db,
+    user,
+    config,
+    schema,
+    bootstrapped,
+    cleaning,
+    expose,
+    pods,
+    endpoints,
+    answering,
+    clouds,
+    network,
+  },
+  {
+    manages: [NetworkPolicy, Secret, Service, Deployment, PodDisruptionBudget, Job, CronJob, Ingress],
     reads: [Pod, ReplicaSet, IngressClass],
     external: true,
   },

@@ -1,5 +1,5 @@
-import { Cron } from 'croner';
 import type { Random } from '../../world/world.ts';
+import { nextTime } from '../schedule.ts';
 
 /** A key repository: file name to key. `0` is staged, the highest signs, the rest only verify. */
 export type Keys = Readonly<Record<string, string>>;
@@ -33,16 +33,6 @@ export const SPREAD_MS = 300_000;
 
 /** When the next rotation is due after the last one, in milliseconds; undefined when the schedule never fires again. */
 export function nextRotation(schedule: string, last: number): number | undefined {
-  const next = new Cron(schedule, { timezone: 'UTC' }).nextRun(new Date(last))?.getTime();
+  const next = nextTime(schedule, last);
   return next === undefined ? undefined : Math.max(next, last + SPREAD_MS);
-}
-
-/** Why a schedule can't be used, or undefined. The CRD only checks its shape. */
-export function scheduleProblem(schedule: string): string | undefined {
-  try {
-    new Cron(schedule, { timezone: 'UTC' });
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

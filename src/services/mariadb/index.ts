@@ -1,11 +1,20 @@
 import { MariaDB } from '../../../api/openstack/mariadb.ts';
-import { PersistentVolumeClaim, Pod, Secret, Service, StatefulSet, StorageClass } from '../../kube/resource.ts';
+import {
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  Service,
+  StatefulSet,
+  StorageClass,
+} from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
 import { configSecret } from '../config.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels, serviceHost } from '../names.ts';
+import { isolation } from '../network.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { claimTemplate, oneReplica, removeData, storageClass } from '../storage.ts';
 import { adminAddress, type MariaDBObject, PORT, rootSecret } from './address.ts';
@@ -41,6 +50,7 @@ const config = row('ConfigReady', {
       user: 42434,
       userName: 'mysql',
       ports: { mysql: PORT },
+      requests: { cpu: '100m', memory: '384Mi' },
       // Not a TCP probe: each would be an aborted connection in the log and count against the host.
       startup: { exec: { command: PING }, periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 300 },
       // A second is not enough for a client to start on a busy node.
@@ -103,8 +113,14 @@ const answering = row('Answering', {
   run: async cx => cx.cloud.sql(await adminAddress(cx, cx.object)).check(),
 });
 
+const network = isolation<MariaDBObject>(() => [{ ports: [PORT], from: { clients: 'database' } }]);
+
 export const mariadb = plan(
   MariaDB,
-  { input, config, expose, pods, answering },
-  { manages: [Secret, Service, StatefulSet, PersistentVolumeClaim], reads: [Pod, StorageClass], external: true },
+  { input, config, expose, pods, answering, network },
+  {
+    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim],
+    reads: [Pod, StorageClass],
+    external: true,
+  },
 );

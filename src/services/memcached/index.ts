@@ -1,10 +1,11 @@
 import { Memcached } from '../../../api/openstack/memcached.ts';
-import { Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
+import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { configSecret } from '../config.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
+import { isolation } from '../network.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { budget } from '../workload.ts';
 import { type MemcachedObject, memcachedServers, PORT } from './address.ts';
@@ -36,6 +37,8 @@ const config = row('ConfigReady', {
       user: 42457,
       userName: 'memcached',
       ports: { memcached: PORT },
+      // The cache fills up in time, and is not set aside before.
+      requests: { cpu: '10m', memory: '64Mi' },
       readiness: { tcpSocket: { port: PORT } },
       liveness: { tcpSocket: { port: PORT }, periodSeconds: 30 },
     };
@@ -65,15 +68,18 @@ const pods = row('WorkloadsReady', {
         podManagementPolicy: 'Parallel',
         revisionHistoryLimit: 3,
         selector: { matchLabels: labels },
-        template: podTemplate(cx.spec, config.process, config.config, labels),
+        template: podTemplate(cx.spec, config.process, config.config, labels, { graceSeconds: 10 }),
       },
     });
     return live.metadata.name;
   },
 });
 
+/** It asks nobody for a password, so nobody else may come near. */
+const network = isolation<MemcachedObject>(() => [{ ports: [PORT], from: { clients: 'cache' } }]);
+
 export const memcached = plan(
   Memcached,
-  { config, expose, pods },
-  { manages: [PodDisruptionBudget, Secret, Service, StatefulSet], reads: [Pod] },
+  { config, expose, pods, network },
+  { manages: [NetworkPolicy, PodDisruptionBudget, Secret, Service, StatefulSet], reads: [Pod] },
 );

@@ -8,7 +8,13 @@ import { CONFIG_FILES, ml2File, neutronConf, STATE } from './config.ts';
 
 const shared = { env: () => [CONFIG_FILES], scratch: [STATE] };
 /** One each: they find work in the database, and a second one would find the same. */
-const worker = { ...shared, template: 'workersServiceTemplate', replicas: 1, graceSeconds: 30 } as const;
+const worker = {
+  ...shared,
+  template: 'workersServiceTemplate',
+  replicas: 1,
+  graceSeconds: 30,
+  requests: { cpu: '20m', memory: '320Mi' },
+} as const;
 
 export const neutron = openstackService(Neutron, {
   name: 'neutron',
@@ -39,7 +45,7 @@ export const neutron = openstackService(Neutron, {
         // All workers of a pod must agree on when it started, or only the last one gets events of OVN.
         settings: { 'start-time': '%t' },
       },
-      shared,
+      { ...shared, requests: { cpu: '50m', memory: '640Mi' } },
     ),
     periodic: daemon('neutron-periodic-workers', worker),
     maintenance: daemon('neutron-ovn-maintenance-worker', worker),

@@ -54,6 +54,7 @@ export const novaCompute = linkedService(
         files: computeFiles,
         volumes: () => computeVolumes,
         graceSeconds: GRACE_SECONDS,
+        requests: { cpu: '50m', memory: '256Mi' },
       }),
       libvirt: onEveryNode({
         argv: startArgv('libvirt'),

@@ -5,7 +5,7 @@ import { NovaMetadata } from '../../../api/nova/metadata.ts';
 import { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { CronJob, Job, Pod, Secret } from '../../kube/resource.ts';
+import { CronJob, Job, NetworkPolicy, Pod, Secret } from '../../kube/resource.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
 import { assertReady, isReady } from '../../runtime/plan/ready.ts';
@@ -15,9 +15,10 @@ import { password } from '../../world/world.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
 import { cache, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
+import { admit, isolated, open } from '../network.ts';
 import { expectedOf, silent } from '../reported.ts';
 import { cellBus, cellDatabase, cellObject, cleanCell, leaveCell, mapCell, registerCellBus } from './cells.ts';
-import { API_PORT, metadataAgentConf } from './config.ts';
+import { API_PORT, CONSOLE_PORT, METADATA_PORT, metadataAgentConf } from './config.ts';
 import {
   dropBus,
   dropDatabase,
@@ -299,6 +300,28 @@ const answering = row('Answering', {
   },
 });
 
+/** For the pods of its parts, which do not know of each other. Their names tell whose they are, their labels do not. */
+const network = row('NetworkPolicyReady', {
+  when: isolated,
+  run: async cx => {
+    const all = [cx.name, ...cellsOf(cx.spec).map(cell => cellObject(cx.name, cell.name))];
+    const policy = (part: string, owners: readonly string[], ports: readonly number[]) =>
+      admit(
+        cx,
+        `nova-${cx.name}-${part}`,
+        owners.map(owner => `${owner}-${part}`),
+        [open(ports)],
+      );
+    await cx.all([
+      policy('api', [cx.name], [API_PORT]),
+      policy('metadata', all, [METADATA_PORT]),
+      policy('novncproxy', all.slice(1), [CONSOLE_PORT]),
+      policy('scheduler', [cx.name], []),
+      policy('conductor', all.slice(1), []),
+    ]);
+  },
+});
+
 function inCatalog(cx: NovaCx): boolean {
   const age = (object: DeepReadonly<AnyObject>): string =>
     `${object.metadata.creationTimestamp} ${object.metadata.name}`;
@@ -327,9 +350,10 @@ export const nova = plan(
     agents,
     entry,
     answering,
+    network,
   },
   {
-    manages: [Secret, Job, CronJob, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
+    manages: [NetworkPolicy, Secret, Job, CronJob, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
     reads: [Pod, NovaConductor, Nova],
     external: true,
   },

@@ -185,6 +185,7 @@ export const novaNoVNCProxy = linkedService(
         liveness: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 30, failureThreshold: 4 },
         scratch: [STATE],
         graceSeconds: 30,
+        drain: true,
       },
     },
     config: consoleConf,

@@ -51,7 +51,7 @@ function otherNodes(spec: DeepReadonly<Spec>): readonly (readonly NodeSelectorRe
   return labels.map(([key, value]) => [has(COMPUTE_LABEL), isNot(key, value)]);
 }
 
-const base: Workload<Spec> = { as: DaemonSet, argv: [], template: 'controller', graceSeconds: 5 };
+const base: Workload<Spec> = { as: DaemonSet, argv: [], template: 'controller', graceSeconds: 60 };
 
 /** Two sets of nodes, because a pod can't see the labels of its node and a gateway has one option more. */
 export const chassisWorkload = (spec: DeepReadonly<Spec>, gateway: boolean): Workload<Spec> => ({
@@ -68,7 +68,7 @@ export function chassisProcesses(cx: Cx<OVNObject>, gateway: boolean): readonly 
     hostFolder('etc-openvswitch', '/etc/openvswitch'),
     hostFolder('run-ovn', OVN_RUN),
   ];
-  const common = { user: 0, userName: 'root', direct: true, volumes };
+  const common = { user: 0, userName: 'root', direct: true, volumes, requests: { cpu: '10m', memory: '32Mi' } };
   const every = { periodSeconds: 2, failureThreshold: 3 };
   return [
     {
@@ -96,6 +96,7 @@ export function chassisProcesses(cx: Cx<OVNObject>, gateway: boolean): readonly 
       image: image('openvswitch-vswitchd'),
       argv: scriptArgv(gateway ? 'vswitchd-gateway' : 'vswitchd'),
       security: SWITCH,
+      requests: { cpu: '50m', memory: '64Mi' },
       volumes: [...volumes, hostDevice('dev-net-tun', '/dev/net/tun')],
       env: [fieldOf('NODE_NAME', 'spec.nodeName'), fieldOf('NODE_IP', 'status.hostIP')],
       readiness: { exec: { command: ['ovs-appctl', '-t', VSWITCHD_CTL, 'version'] }, ...every },
@@ -120,7 +121,8 @@ export const agentWorkload: Workload<Spec> = {
     hostFolder('neutron', NEUTRON),
   ],
   pod: { ...HOST_NETWORK, affinity: onNodes([has(COMPUTE_LABEL)]) },
-  graceSeconds: 5,
+  graceSeconds: 60,
+  requests: { cpu: '20m', memory: '384Mi' },
 };
 
 export const agentSections = (northbound: string, southbound: string) => ({

@@ -4,6 +4,7 @@ import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import {
   DaemonSet,
   Deployment,
+  NetworkPolicy,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
@@ -20,6 +21,7 @@ import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, userFiles } from '../config.ts';
 import { applyService } from '../expose.ts';
 import { podLabels, workloadName } from '../names.ts';
+import { isolation, open } from '../network.ts';
 import type { Process } from '../pod.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
 import { processOf, runWorkload, type Workload } from '../workload.ts';
@@ -103,6 +105,7 @@ const database = (name: DatabaseName): Workload<Spec> => ({
   startup: { tcpSocket: { port: DATABASES[name].port }, periodSeconds: 1, failureThreshold: 300 },
   readiness: { tcpSocket: { port: DATABASES[name].port }, periodSeconds: 10 },
   graceSeconds: 60,
+  requests: { cpu: '10m', memory: '64Mi' },
 });
 
 const northd: Workload<Spec> = {
@@ -115,6 +118,7 @@ const northd: Workload<Spec> = {
     periodSeconds: 2,
   },
   graceSeconds: 30,
+  requests: { cpu: '10m', memory: '64Mi' },
 };
 
 /** What forwards requests of guests, when somebody has said where to: Nova in its Secret, or the user. */
@@ -204,11 +208,23 @@ const agent = row('MetadataAgentReady', {
   run: async (cx, { config: { parts, start } }) => void (await start(parts.agent, cx)),
 });
 
+/** Chassis and agents are on the networks of their nodes, which have no labels. */
+const network = isolation<OVNObject>(() => [open(MEMBERS.map(name => DATABASES[name].port))]);
+
 export const ovn = plan(
   OVNNetwork,
-  { input, expose, metadata, config, pods, chassis, agent },
+  { input, expose, metadata, config, pods, chassis, agent, network },
   {
-    manages: [PodDisruptionBudget, Secret, Service, StatefulSet, Deployment, DaemonSet, PersistentVolumeClaim],
+    manages: [
+      NetworkPolicy,
+      PodDisruptionBudget,
+      Secret,
+      Service,
+      StatefulSet,
+      Deployment,
+      DaemonSet,
+      PersistentVolumeClaim,
+    ],
     reads: [Pod, ReplicaSet, StorageClass],
   },
 );

@@ -1,5 +1,13 @@
 import { RabbitMQ } from '../../../api/openstack/rabbitmq.ts';
-import { PersistentVolumeClaim, Pod, Secret, Service, StatefulSet, StorageClass } from '../../kube/resource.ts';
+import {
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  Service,
+  StatefulSet,
+  StorageClass,
+} from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
 import { type ConfigFile, configSecret } from '../config.ts';
@@ -7,6 +15,7 @@ import { fieldOf } from '../env.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels, serviceHost } from '../names.ts';
+import { isolation, open } from '../network.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { claimTemplate, oneReplica, removeData, storageClass } from '../storage.ts';
 import { AMQP_PORT, adminAddress, adminSecret, MANAGEMENT_PORT, type RabbitMQObject } from './address.ts';
@@ -69,6 +78,7 @@ const config = row('ConfigReady', {
       user: 42439,
       userName: 'rabbitmq',
       ports: { amqp: AMQP_PORT, management: MANAGEMENT_PORT },
+      requests: { cpu: '100m', memory: '256Mi' },
       env: [
         fieldOf('POD_NAME', 'metadata.name'),
         { name: 'RABBITMQ_USE_LONGNAME', value: 'true' },
@@ -153,8 +163,15 @@ const answering = row('Answering', {
   run: async cx => cx.cloud.bus(await adminAddress(cx, cx.object)).check(),
 });
 
+/** Computes are on the networks of their hosts, which have no labels: the bus itself asks for a password. */
+const network = isolation<RabbitMQObject>(() => [open([AMQP_PORT]), { ports: [MANAGEMENT_PORT], from: 'operator' }]);
+
 export const rabbitmq = plan(
   RabbitMQ,
-  { input, config, expose, pods, answering },
-  { manages: [Secret, Service, StatefulSet, PersistentVolumeClaim], reads: [Pod, StorageClass], external: true },
+  { input, config, expose, pods, answering, network },
+  {
+    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim],
+    reads: [Pod, StorageClass],
+    external: true,
+  },
 );

@@ -1,0 +1,20 @@
+import { Cron } from 'croner';
+
+/** What is done at times of a cron schedule, in UTC, and caught up with after downtime. */
+
+/** When it is due after the last time, in milliseconds; undefined when the schedule never fires again. */
+export const nextTime = (schedule: string, last: number): number | undefined =>
+  new Cron(schedule, { timezone: 'UTC' }).nextRun(new Date(last))?.getTime();
+
+/** Why a schedule can't be used, or undefined. The CRD only checks its shape. */
+export function scheduleProblem(schedule: string): string | undefined {
+  try {
+    new Cron(schedule, { timezone: 'UTC' });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** A stored time, to the second. */
+export const iso = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
