@@ -17,11 +17,10 @@ const CLOUD = 'issue 5: the first cloud';
 const WHOLE = 'issue 6: the whole control plane';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
-const later = ['credentialRotation', 'actions'];
-const wholeCloud = ['tls', ...later];
+const wholeCloud = ['tls'];
 /** Of what is published; TLS inside the cluster and the Gateway API come later. */
 const inside = ['tls.secretName', 'tls.caBundleSecretName', 'tls.issuerRef.group', 'ingress.gatewayRef'];
-const published = [...inside, ...later];
+const published = inside;
 const config = ['defaultConfigOverwrite', 'override'];
 
 /** The region comes with Keystone, until one Keystone serves several. */
@@ -44,7 +43,7 @@ const everywhere = (field: string): string[] => [
  * kind that gets them answers for their fields.
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
-  OpenStackControlPlane: [{ fields: ['tls.caBundleSecretName', 'ingress.gatewayRef', ...later], waitsFor: WHOLE }],
+  OpenStackControlPlane: [{ fields: ['tls.caBundleSecretName', 'ingress.gatewayRef'], waitsFor: WHOLE }],
   MariaDB: [
     { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
     { fields: wholeCloud, waitsFor: WHOLE },
@@ -78,7 +77,13 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ],
   Neutron: [
     {
-      fields: [...apiPlanned, ...config.map(field => `workersServiceTemplate.${field}`), 'agentTemplates'],
+      fields: [
+        ...apiPlanned,
+        ...[
+          'workersServiceTemplate',
+          ...['l2', 'l3', 'dhcp', 'metadata'].map(agent => `agentTemplates.${agent}`),
+        ].flatMap(part => config.map(field => `${part}.${field}`)),
+      ],
       waitsFor: WHOLE,
     },
   ],
@@ -107,7 +112,7 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
     },
   ],
   Horizon: [{ fields: [...published, ...config], waitsFor: WHOLE }],
-  CephStorage: [{ fields: ['rook', 'actions'], waitsFor: WHOLE }],
+  CephStorage: [{ fields: ['rook'], waitsFor: WHOLE }],
   Cinder: [
     {
       fields: [

@@ -4,7 +4,7 @@ import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { group, int, objectName, oneOf, text } from '../schema/helpers.ts';
+import { group, int, map, objectName, oneOf, text } from '../schema/helpers.ts';
 
 export const Neutron = kind({
   in: openstack,
@@ -25,6 +25,25 @@ export const Neutron = kind({
       'How networks are made: ovn (no agents), or ovs with L2, L3 and DHCP agents.',
     ).default('ovn'),
     ovnInstance: objectName('OVNNetwork object that mechanism ovn talks to.').default('ovn'),
+    openvswitch: group(
+      {
+        datapath: oneOf(
+          ['system', 'netdev'],
+          'system uses the openvswitch kernel module of the node; netdev runs in user space, slower, where there is none.',
+        ).default('system'),
+        bridgeMappings: map(
+          text('Bridge, e.g. br-ex.').min(1).max(15),
+          'Bridge by physical network, e.g. physnet1: br-ex.',
+          32,
+        ).optional(),
+        bridgePorts: map(
+          text('Interface of the node, e.g. eth1.').min(1).max(15),
+          'Interface that the operator plugs into a bridge, by bridge. The interface must not carry the node address.',
+          32,
+        ).optional(),
+      },
+      'The switch on the nodes under mechanism ovs. Under ovn it is that of the OVNNetwork.',
+    ).prefault({}),
     mtu: int(68, 65_535, 'MTU of the physical networks; tenant networks get what the tunnel leaves.').optional(),
     dnsDomain: text('Domain of the names that guests get.').max(253).optional(),
     workersServiceTemplate: group(

@@ -33,8 +33,12 @@ export interface Sql {
   ensureDatabase(name: string): Promise<Changed>;
   /** A user with every right on these databases and none elsewhere. */
   ensureUser(user: string, password: string, databases: readonly string[]): Promise<Changed>;
+  /** A user who may do everything, as root may. */
+  ensureAdmin(user: string, password: string): Promise<Changed>;
   dropUser(user: string): Promise<Changed>;
   dropDatabase(name: string): Promise<Changed>;
+  /** What a column of a table holds; for who may read it. */
+  column(database: string, table: string, column: string): Promise<readonly string[]>;
   /** Names of the databases, system ones left out. */
   databases(): Promise<readonly string[]>;
 }

@@ -13,6 +13,7 @@ const input = row('InputReady', {
   run: async cx => {
     const lines = SECTION_NAMES.filter(section => enabled(cx.spec, section)).map(section => lineOf(cx, section));
     cx.report({ services: lines, phase: phaseOf(cx, lines), release: cx.spec.release, endpoints: endpointsOf(cx) });
+    sumUpActions(cx);
     if (cx.spec.publicDomain !== undefined && cx.spec.ingress.routing === 'path')
       throw stall({
         reason: 'NotSupported',
@@ -64,6 +65,35 @@ function phaseOf(cx: Cx<Cloud>, lines: readonly Line[]): Phase {
   if (cx.status.phase === 'Ready') return 'Ready';
   const open = lines.filter(line => !line.ready).map(line => SECTIONS[line.name as SectionName].phase);
   return PHASES.find(phase => open.includes(phase)) ?? 'Ready';
+}
+
+type Action = NonNullable<Cloud['spec']['actions']>[number];
+type Result = NonNullable<NonNullable<Cloud['status']>['actions']>[number];
+
+/** An action of the cloud is what its children made of it: done when all have ended, failed when none could do it. */
+function sumUpActions(cx: Cx<Cloud>): void {
+  const { actions = [] } = cx.spec;
+  if (actions.length === 0 && (cx.status.actions ?? []).length === 0) return;
+  const children = SECTION_NAMES.filter(name => enabled(cx.spec, name) && kindOf(name).specFields.includes('actions'));
+  const resultOf = (section: SectionName, { name, id }: DeepReadonly<Action>): DeepReadonly<Result> | undefined => {
+    const child = cx.get(kindOf(section), section) as DeepReadonly<{ status?: { actions?: Result[] } }> | undefined;
+    return child?.status?.actions?.find(result => result.name === name && result.id === id);
+  };
+  cx.report({
+    actions: actions.map((action): Result => {
+      const { name, id } = action;
+      const before = cx.status.actions?.find(result => result.name === name && result.id === id);
+      if (before && before.state !== 'Running') return { ...before };
+      const results = children.map(section => [section, resultOf(section, action)] as const);
+      if (results.some(([, result]) => result === undefined || result.state === 'Running'))
+        return { name, id, state: 'Running' };
+      const done = results.flatMap(([section, result]) => (result?.state === 'Done' ? [section] : []));
+      const completionTime = `${new Date(cx.serverTime()).toISOString().slice(0, 19)}Z`;
+      const first = results[0]?.[1];
+      if (done.length > 0) return { name, id, state: 'Done', message: `by ${done.join(', ')}`, completionTime };
+      return { name, id, state: 'Failed', message: first?.message ?? 'nobody could do it', completionTime };
+    }),
+  });
 }
 
 function endpointsOf(cx: Cx<Cloud>): Record<string, string> {

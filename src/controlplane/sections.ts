@@ -50,6 +50,8 @@ const CLOUD_WIDE = [
   'images',
   'storageClass',
   'networkPolicy',
+  'credentialRotation',
+  'actions',
 ] as const;
 
 /** A name of its own under the cloud's domain for each service that can be published; TLS as the cloud has it. */
@@ -87,6 +89,7 @@ export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): 
   return {
     ...Object.fromEntries(wide),
     ...STORED[spec.storageBackend]?.[section],
+    ...(shape.includes('mechanism') && { mechanism: spec.networkBackend }),
     ...own,
     ...published(spec, section),
   };

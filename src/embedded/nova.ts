@@ -90,13 +90,25 @@ export function novaServices(net: Net, used: DatabaseUrl | undefined): object[] 
   });
 }
 
+export function novaCheckCell(run: Run, net: Net): Outcome {
+  const end = (): Exit => {
+    const api = mappings(run, net);
+    if (typeof api === 'string') return { exit: 1, message: api };
+    const name = cellOf(run);
+    const { hosts = [], servers = [] } = api.cells?.[name] ?? {};
+    const strange = hosts.filter(host => !(run.env.OWN_HOSTS ?? '').split(' ').includes(host));
+    if (strange.length > 0) return { exit: 2, message: `cell ${name} still has hosts: ${strange.join(' ')}` };
+    if (servers.length > 0) return { exit: 3, message: `cell ${name} still has servers: ${servers.join(' ')}` };
+    return { exit: 0 };
+  };
+  return { after: MAP, end };
+}
+
 export function novaDeleteCell(run: Run, net: Net): Outcome {
   const end = (): Exit => {
     const api = mappings(run, net);
     if (typeof api === 'string') return { exit: 1, message: api };
     const name = cellOf(run);
-    const hosts = api.cells?.[name]?.hosts ?? [];
-    if (hosts.length > 0) return { exit: 2, message: `cell ${name} still has hosts: ${hosts.join(' ')}` };
     delete api.cells?.[name];
     return { exit: 0 };
   };

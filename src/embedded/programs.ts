@@ -1,7 +1,7 @@
 import { open } from './backends/sql.ts';
 import { type DatabaseUrl, type KeystoneRows, type Net, parseDatabaseUrl, type Served } from './backends/state.ts';
 import { cinderReports } from './cinder.ts';
-import { novaDeleteCell, novaEnsureCell, novaReports, novaSync } from './nova.ts';
+import { novaCheckCell, novaDeleteCell, novaEnsureCell, novaReports, novaSync } from './nova.ts';
 import type { PodObject } from './pretend/objects.ts';
 import { commandOf, type Exit, type Outcome, type Programs, type Run } from './pretend/program.ts';
 
@@ -31,6 +31,7 @@ const ROWS: readonly Row[] = [
     (run, net) => cinderReports(run, databaseOf(run, net)),
   ],
   [/\/nova\/ensure-cell\.sh\b/, novaEnsureCell],
+  [/\/nova\/check-cell\.sh\b/, novaCheckCell],
   [/\/nova\/delete-cell\.sh\b/, novaDeleteCell],
   [/\buwsgi\b/, startUwsgi],
 ];
@@ -54,17 +55,18 @@ const diskOf = (run: Run, path: string) => run.volume(path) ?? run.pod.metadata.
 function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
   const volume = diskOf(run, '/var/lib/mysql');
   // Statements of --init-file run at every start, so the Secret wins over what the volume remembers.
-  const init = textOf(run, /init\.sql$/)
-    .map(text => /ALTER USER 'root'@'%' IDENTIFIED BY '((?:[^'\\]|''|\\.)*)'/.exec(text)?.[1])
-    .find(p => p !== undefined);
+  const found = textOf(run, /init\.sql$/)
+    .map(text => /ALTER USER '(\w+)'@'%' IDENTIFIED BY '((?:[^'\\]|''|\\.)*)'/.exec(text))
+    .find(match => match !== null);
+  const [, root = 'root', init] = found ?? [];
   const given =
     init?.replaceAll("''", "'").replaceAll('\\\\', '\\') ?? run.env.MARIADB_ROOT_PASSWORD ?? run.env.DB_ROOT_PASSWORD;
   const server = net.disks.sql[volume];
   if (server === undefined) {
     if (given === undefined)
       return { exit: 1, message: 'Database is uninitialized and no root password is given', after: 100 };
-    net.disks.sql[volume] = { users: { root: { password: given, all: true, databases: [] } }, databases: {} };
-  } else if (init !== undefined) server.users.root = { password: given!, all: true, databases: [] };
+    net.disks.sql[volume] = { users: { [root]: { password: given, all: true, databases: [] } }, databases: {} };
+  } else if (init !== undefined) server.users[root] = { password: given!, all: true, databases: [] };
   serve(run.pod, { is: 'sql', volume });
   return SERVER;
 }

@@ -36,6 +36,16 @@ export const REASONS = {
     'The last run that removes old rows from the database failed. Ready does not hang on it.',
     'Read the message; it runs again at its time.',
   ),
+  Rotating: entry(
+    'Cluster',
+    'A login was replaced, and pods that know the former one are still there. Ready does not hang on it.',
+    'Wait; if it stays, look which pods do not roll.',
+  ),
+  CellUnknown: entry(
+    'User',
+    "The database of Nova's API maps a cell that cellTemplates does not name; Nova can't list servers.",
+    'Name the cell in cellTemplates; taken out of there again, it is emptied and unmapped.',
+  ),
   JobRunning: entry('Cluster', 'A Job of this object runs.', 'Wait.'),
   VolumePending: entry(
     'Cluster',

@@ -70,6 +70,11 @@ const filesOfService: Readonly<Record<string, readonly string[]>> = {
   neutron: ['neutron', 'ml2_conf'],
   'ovn-metadata-agent': ['neutron_ovn_metadata_agent'],
   'ovn-agent': ['ovn_agent'],
+  // Agents read neutron.conf too: its bus, locks and logs.
+  'neutron-l2': ['openvswitch_agent', 'neutron'],
+  'neutron-l3': ['l3_agent', 'neutron'],
+  'neutron-dhcp': ['dhcp_agent', 'neutron'],
+  'neutron-metadata-agent': ['metadata_agent', 'neutron'],
 };
 
 /** The services that OpenStackControlPlane's own customServiceConfig reaches. */

@@ -75,16 +75,20 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
     async ensureUser(user, password, databases) {
       names(user, ...databases);
       return session(async run => {
-        const account = accountOf(user);
-        const [have] = (await run('SELECT plugin, authentication_string FROM mysql.user WHERE User = ? AND Host = ?', [
-          user,
-          EVERYWHERE,
-        ])) as Account[];
-        const same =
-          have?.plugin === 'mysql_native_password' && have.authentication_string.toUpperCase() === nativeHash(password);
-        if (have === undefined) await run(createUser(user, password));
-        else if (!same) await run(alterUser(user, password));
-        return (await ensureGrants(run, account, databases)) || !same;
+        const made = await ensureAccount(run, user, password);
+        return (await ensureGrants(run, accountOf(user), databases)) || made;
+      });
+    },
+
+    async ensureAdmin(user, password) {
+      names(user);
+      return session(async run => {
+        const made = await ensureAccount(run, user, password);
+        const rows = await run(`SHOW GRANTS FOR ${accountOf(user)}`);
+        const all = rows.map(row => String(Object.values(row)[0]));
+        if (all.some(line => /^GRANT ALL PRIVILEGES ON \*\.\* .*WITH GRANT OPTION/.test(line))) return made;
+        await run(`GRANT ALL PRIVILEGES ON *.* TO ${accountOf(user)} WITH GRANT OPTION`);
+        return true;
       });
     },
 
@@ -109,6 +113,14 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
       });
     },
 
+    async column(database, table, column) {
+      names(database, table, column);
+      return session(async run => {
+        const rows = await run(`SELECT \`${column}\` AS value FROM \`${database}\`.\`${table}\``);
+        return rows.map(row => String(row.value));
+      });
+    },
+
     databases: () =>
       session(async run => {
         const rows = await run('SELECT SCHEMA_NAME AS name FROM information_schema.SCHEMATA');
@@ -121,6 +133,18 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
 }
 
 type Run = (sql: string, values?: readonly string[]) => Promise<RowDataPacket[]>;
+
+/** The user with this password, whatever it may do. */
+async function ensureAccount(run: Run, user: string, password: string): Promise<boolean> {
+  const [have] = (await run('SELECT plugin, authentication_string FROM mysql.user WHERE User = ? AND Host = ?', [
+    user,
+    EVERYWHERE,
+  ])) as Account[];
+  if (have?.plugin === 'mysql_native_password' && have.authentication_string.toUpperCase() === nativeHash(password))
+    return false;
+  await run(have === undefined ? createUser(user, password) : alterUser(user, password));
+  return true;
+}
 
 /** Every right on these databases and none elsewhere. */
 async function ensureGrants(run: Run, account: string, databases: readonly string[]): Promise<boolean> {

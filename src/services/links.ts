@@ -9,7 +9,7 @@ import { Job } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { stall, wait } from '../runtime/plan/unmet.ts';
-import { password } from '../world/world.ts';
+import { type Account, keep, namesOf } from './credentials.ts';
 import * as keystone from './keystone/address.ts';
 import * as mariadb from './mariadb/address.ts';
 import { memcachedServers } from './memcached/address.ts';
@@ -127,11 +127,18 @@ export async function database<O extends Managed>(
   if (spec.databaseSecret) return readDatabase(cx, spec.databaseSecret, 'spec.databaseSecret', name);
   const server = cx.ready(MariaDB, spec.databaseInstance, 'spec.databaseInstance');
   const admin = await mariadb.adminAddress(cx, server);
-  const login = await cx.generate(`${cx.name}-database`, () => ({ user: userOf(cx), password: password(cx.random) }));
   const sql = cx.cloud.sql(admin);
   await forgetLost(cx, sql, name);
   await sql.ensureDatabase(name);
-  await sql.ensureUser(login.user, login.password, among);
+  const { login, letGo } = await keep(cx, {
+    ...databaseAccount(cx),
+    user: userOf(cx),
+    ensure: ({ user, password }) => sql.ensureUser(user, password, among),
+    first: true,
+    prove: login => cx.cloud.sql({ ...admin, ...login }).check(),
+    drop: user => sql.dropUser(user),
+  });
+  await letGo();
   return { host: admin.host, port: admin.port, database: name, user: login.user, password: login.password };
 }
 
@@ -161,7 +168,7 @@ export async function dropDatabase<O extends Managed>(cx: Cx<O>, name: string): 
   const server = cx.get(MariaDB, spec.databaseInstance);
   if (server === undefined || server.metadata.deletionTimestamp) return;
   const sql = cx.cloud.sql(await mariadb.adminAddress(cx, server));
-  await sql.dropUser(userOf(cx));
+  for (const user of namesOf(userOf(cx))) await sql.dropUser(user);
   if (spec.deletionPolicy === 'Delete') await sql.dropDatabase(name);
 }
 
@@ -183,11 +190,15 @@ export async function busLink<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
   const spec = specOf<BusSpec>(cx);
   if (spec.messageBusSecret) return readBus(cx, spec.messageBusSecret, 'spec.messageBusSecret');
   const server = named(cx, RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance');
-  const login = await cx.generate(`${cx.name}-message-bus`, () => ({
+  const link = { ...rabbitmq.amqpAddress(cx, server), vhost: userOf(cx) };
+  const { login, letGo } = await keep(cx, {
+    ...busAccount(cx),
     user: userOf(cx),
-    password: password(cx.random),
-  }));
-  return { ...rabbitmq.amqpAddress(cx, server), vhost: userOf(cx), user: login.user, password: login.password };
+    ensure: async login => ensureBus(cx, { ...link, ...login }),
+    drop: async user => cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user),
+  });
+  await letGo();
+  return { ...link, user: login.user, password: login.password };
 }
 
 /** The bus that the spec names, which must be Ready; undefined where a Secret was given. */
@@ -217,7 +228,7 @@ export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
   const server = cx.get(RabbitMQ, spec.messageBusInstance);
   if (server === undefined || server.metadata.deletionTimestamp) return;
   const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
-  await admin.dropUser(userOf(cx));
+  for (const user of namesOf(userOf(cx))) await admin.dropUser(user);
   await admin.dropVhost(userOf(cx));
 }
 
@@ -237,10 +248,34 @@ export async function identityLink<O extends Managed>(cx: Cx<O>): Promise<Identi
   const spec = specOf<IdentitySpec>(cx);
   if (spec.keystoneSecret) return readIdentity(cx, spec.keystoneSecret, 'spec.keystoneSecret');
   const server = named(cx, Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
-  const login = await cx.generate(`${cx.name}-identity`, () => ({ user: cx.name, password: password(cx.random) }));
-  const { user, password: secret } = login;
-  const { region } = server.spec;
-  return { url: keystone.internalUrl(cx, server), user, password: secret, project: SERVICE_PROJECT, region };
+  const link = { url: keystone.internalUrl(cx, server), project: SERVICE_PROJECT, region: server.spec.region };
+  // Two users, not two passwords of one: a new password would end every token that the old one got.
+  const { login, letGo } = await keep(cx, {
+    ...identityAccount(cx),
+    user: cx.name,
+    ensure: login => ensureIdentity(cx, { ...link, ...login }),
+    prove: login => cx.cloud.identity({ ...link, ...login }).check(),
+    drop: async user => (await identityAdmin(cx))?.dropUser(user),
+  });
+  await letGo();
+  return { ...link, user: login.user, password: login.password };
+}
+
+const databaseAccount = (cx: Place): Account => ({ target: 'database', secret: `${cx.name}-database` });
+const busAccount = (cx: Place): Account => ({ target: 'message-bus', secret: `${cx.name}-message-bus` });
+const identityAccount = (cx: Place): Account => ({ target: 'identity', secret: `${cx.name}-identity` });
+
+/** The logins that the operator made for an object which uses these; a hand-made Secret is its maker's to replace. */
+export function accountsOf<O extends Managed>(
+  cx: Cx<O>,
+  uses: { readonly database: boolean; readonly bus: boolean; readonly identity: boolean },
+): readonly Account[] {
+  const spec = specOf<Partial<DatabaseSpec & BusSpec & IdentitySpec>>(cx);
+  return [
+    ...(uses.database && !spec.databaseSecret ? [databaseAccount(cx)] : []),
+    ...(uses.bus && !spec.messageBusSecret ? [busAccount(cx)] : []),
+    ...(uses.identity && !spec.keystoneSecret ? [identityAccount(cx)] : []),
+  ];
 }
 
 /** Creates the user, unless a Secret was given. */
@@ -253,7 +288,8 @@ export async function ensureIdentity<O extends Managed>(
 }
 
 export async function dropIdentity<O extends Managed>(cx: Cx<O>): Promise<void> {
-  await (await identityAdmin(cx, true))?.dropUser(cx.name);
+  const admin = await identityAdmin(cx, true);
+  for (const user of namesOf(cx.name)) await admin?.dropUser(user);
 }
 
 /** The Keystone that the spec names, which must be Ready; undefined where a Secret was given. */

@@ -11,6 +11,7 @@ import { write } from '../oslo/write.ts';
 import { backupFiles, cinderConf } from './cinder/config.ts';
 import { glanceConf } from './glance/config.ts';
 import { heatConf } from './heat/config.ts';
+import { agentFiles } from './neutron/agents.ts';
 import { ml2File, neutronConf } from './neutron/config.ts';
 import { agentSections } from './ovn/chassis.ts';
 import { authToken, busSections, databaseSection, logging } from './sections.ts';
@@ -59,9 +60,14 @@ const withLinks = (own: Conf, section: string): string =>
   );
 
 /** Every oslo file that these services write, as [table of its options, text]. */
-const files = (release: string): Record<string, [string, string]> => {
+const files = (release: string): Record<string, readonly [string, string]> => {
   const neutron = input(Neutron, { release, mtu: 9000, dnsDomain: 'cloud.example.' }, { input: ovn });
   const tunnel = input(Neutron, { release }, { input: { ...ovn, encapType: 'vxlan', physicalNetworks: [] } });
+  const agents = input(
+    Neutron,
+    { release, mechanism: 'ovs', openvswitch: { bridgeMappings: { physnet1: 'br-ex' } } },
+    { input: { agents: [] }, bus: { host: 'h', port: 5672, vhost: 'v', user: 'u', password: 'p' } },
+  );
   const placement = conf('placement', { api: { auth_strategy: 'keystone' } }, authToken(neutron, 'placement'));
   return {
     placement: [
@@ -109,6 +115,14 @@ const files = (release: string): Record<string, [string, string]> => {
     'ml2_conf.ini': ['ml2_conf', ml2File(neutron).text],
     'ml2_conf.ini over VXLAN': ['ml2_conf', ml2File(tunnel).text],
     'metadata agent': ['ovn-agent', write(agentSections(ovn.northbound, ovn.southbound))],
+    'neutron with agents': ['neutron', withLinks(neutronConf(agents), 'database')],
+    'ml2_conf.ini with agents': ['ml2_conf', ml2File(agents).text],
+    ...Object.fromEntries(
+      ['l2', 'l3', 'dhcp', 'metadata-agent'].map(name => [
+        `agent ${name}`,
+        [`neutron-${name}`, agentFiles(agents, name)[0]!.text] as const,
+      ]),
+    ),
   };
 };
 

@@ -5,16 +5,15 @@ import { CONFIG_HASH_ANNOTATION } from './names.ts';
 /** The pod block that all pod kinds share (api/blocks/pod.ts), as far as templates need it. */
 export interface PodBlock {
   readonly podProfile: 'kolla' | 'restricted';
-  readonly resources?: {
-    readonly requests?: Readonly<Record<string, string>>;
-    readonly limits?: Readonly<Record<string, string>>;
-  };
+  readonly resources?: { readonly requests?: Amounts; readonly limits?: Amounts };
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly object[];
   readonly topologySpread?: readonly object[];
   readonly priorityClassName?: string;
   readonly extraMounts?: readonly object[];
 }
+
+type Amounts = Readonly<Record<string, string | number>>;
 
 /** A process in a container, whatever way it is started. */
 export interface Process {
@@ -221,11 +220,18 @@ function spread(block: PodBlock, matchLabels: Readonly<Record<string, string>>):
   return wanted.map(constraint => ({ ...constraint, labelSelector: constraint.labelSelector ?? { matchLabels } }));
 }
 
+/** The server makes a text of a number, and would find it changed each time. */
+const texts = (amounts: Amounts = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]));
+
 /** The user's amounts over ours; a limit without a request is the request too, so ours makes way for it. */
 function resourcesOf(own: Requests, wanted: PodBlock['resources']): Container['resources'] {
   const { requests, limits } = wanted ?? {};
   const kept = Object.entries(own).filter(([name]) => limits?.[name] === undefined);
-  return { requests: { ...Object.fromEntries(kept), ...requests }, ...(limits && { limits: { ...limits } }) };
+  return {
+    requests: { ...Object.fromEntries(kept), ...texts(requests) },
+    ...(limits && { limits: texts(limits) }),
+  };
 }
 
 /** What PodSecurity `restricted` asks of a container. */

@@ -3,7 +3,9 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
+import type { Account } from './credentials.ts';
 import {
+  accountsOf,
   type BusLink,
   busLink,
   busServer,
@@ -45,6 +47,8 @@ export interface Source<O extends Managed> {
   readonly edges?: (cx: Cx<O>) => void;
   /** Keystone with the rights to write the catalog, where this source has them. */
   readonly admin?: typeof identityAdmin;
+  /** Logins that were made here, and can be replaced. */
+  readonly accounts?: (cx: Cx<O>) => readonly Account[];
 }
 
 export interface Needs {
@@ -98,6 +102,7 @@ export function register<O extends Managed>(needs: Needs): Source<O> {
       keystoneServer(cx);
     },
     admin: identityAdmin,
+    accounts: cx => accountsOf(cx, { database: needs.databases.length > 0, bus: needs.bus, identity: true }),
   };
 }
 

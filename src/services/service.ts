@@ -8,7 +8,6 @@ import {
   IngressClass,
   Job,
   NetworkPolicy,
-  Pod,
   PodDisruptionBudget,
   ReplicaSet,
   type Resource,
@@ -23,6 +22,7 @@ import type { Managed } from '../runtime/plan/managed.ts';
 import { assertReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
+import { rotation, USERS } from './credentials.ts';
 import { applyService, endpointsOf } from './expose.ts';
 import { clean, cleaningScript } from './housekeeping.ts';
 import { publish } from './ingress.ts';
@@ -151,7 +151,8 @@ export function serve<K extends AnyKind, I = void>(
       const base = [generatedFile(conf(own.service, logging, ...own.parts, links)), ...(service.files?.(x) ?? [])];
       const pods = wanted(cx).map(([component, workload], index) => {
         const process = processOf(cx, service, component, workload);
-        const shared = workload.bare ? [] : [...base, ...(d.custom[component] ?? [])];
+        const custom = d.custom[component] ?? [];
+        const shared = workload.bare === true ? [] : [...(workload.bare ? [] : base), ...custom];
         const files = [...shared, ...(workload.files ?? []), ...(service.partFiles?.(x, component) ?? [])];
         // Jobs read what the first pods read.
         const more =
@@ -296,7 +297,23 @@ export function serve<K extends AnyKind, I = void>(
     },
   });
   const network = isolation<O>(cx => [open(wanted(cx).flatMap(([, { ports }]) => Object.values(ports ?? {})))]);
-  return { ...rowsIn(from), input, custom, config, schema, work, cleaning, expose, pods, catalog, answering, network };
+  const { accounts } = from;
+  const rotating = accounts && { rotation: rotation<O>(accounts, { databases: from.databases, logins: from.logins }) };
+  return {
+    ...rowsIn(from),
+    input,
+    custom,
+    config,
+    schema,
+    work,
+    cleaning,
+    expose,
+    pods,
+    catalog,
+    answering,
+    network,
+    ...rotating,
+  };
 }
 
 const placeOf = (link: DatabaseLink | undefined): unknown[] =>
@@ -369,7 +386,7 @@ function planOf<K extends AnyKind, I>(
         ...kinds,
         ...(service.manages ?? []),
       ],
-      reads: [Pod, ReplicaSet, ...(service.catalog ? [IngressClass] : []), ...(service.reads ?? [])],
+      reads: [...USERS, ReplicaSet, ...(service.catalog ? [IngressClass] : []), ...(service.reads ?? [])],
       external: true,
     },
   );

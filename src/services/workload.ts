@@ -51,8 +51,11 @@ export interface Workload<S> {
   readonly pod?: Partial<PodSpec>;
   /** Files that only these pods read, beside the service's config. */
   readonly files?: readonly ConfigFile[];
-  /** Reads its own files only: an edit of the service's config leaves its pods alone. */
-  readonly bare?: boolean;
+  /**
+   * Reads its own files only: an edit of the service's config leaves its pods alone. `but-for-users`: the user's text
+   * still reaches it; what it is spared is the service's own config and the logins in it.
+   */
+  readonly bare?: boolean | 'but-for-users';
   /** DaemonSet: the label of the nodes it runs on, whatever its value. */
   readonly nodes?: string;
   /** DaemonSet: pods are replaced by people only, because guests or traffic depend on them. */

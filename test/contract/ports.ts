@@ -153,6 +153,22 @@ export function sqlContract(name: string, make: () => Promise<SqlGround>): void 
       expect(await as('openstack-nova', PASSWORD).databases()).toEqual(['nova_api']);
     });
 
+    it('makes an administrator once, who can take the place of the first', async () => {
+      expect(await sql.ensureAdmin('second_b', PASSWORD)).toBe(true);
+      expect(await sql.ensureAdmin('second_b', PASSWORD)).toBe(false);
+      const second = as('second_b', PASSWORD);
+      expect(await second.ensureUser('openstack-nova', PASSWORD, ['nova_api'])).toBe(false);
+      expect(await second.ensureAdmin('third', PASSWORD)).toBe(true);
+      expect(await second.dropUser('third')).toBe(true);
+      await ground.drift.password('second_b');
+      expect(await sql.ensureAdmin('second_b', PASSWORD)).toBe(true);
+      await second.check();
+      expect(await sql.dropUser('second_b')).toBe(true);
+    });
+
+    it('tells when there is no such table', () =>
+      expectFault(sql.column('nova_api', 'cell_mappings', 'name'), 'rejected'));
+
     it('drops once, and dropping nothing is no error', async () => {
       expect(await sql.dropUser('openstack-nova')).toBe(true);
       expect(await sql.dropUser('openstack-nova')).toBe(false);

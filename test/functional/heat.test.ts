@@ -73,7 +73,10 @@ describe('Heat', () => {
     cloud.hands.remove(Heat, NS, 'heat');
     cloud.apply(cloudWith({ heat: { enabled: false } }));
     await cloud.settle();
-    expect(cloud.left().filter(line => line.includes('heat'))).toEqual(['Secret heat-encryption-key']);
+    expect(cloud.left().filter(line => line.includes('heat'))).toEqual([
+      'Secret heat-encryption-key',
+      'Secret heat-trustee',
+    ]);
     expect(keystoneOf(cloud).domains?.heat).toBeDefined();
     expect(keystoneOf(cloud).services.map(s => s.type)).toEqual(['identity']);
     cloud.apply(cloudWith(on()));

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Neutron } from '../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
-import { Deployment, StatefulSet } from '../../src/kube/resource.ts';
+import { DaemonSet, Deployment, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import {
   adminLogin,
   cloudWith,
   host,
   keystoneOf,
+  label,
   objectOf,
   passwordIn,
   readyCloud,
@@ -23,6 +24,9 @@ const on = (spec: object = {}, ovn: object = {}) => ({
   neutron: { enabled: true, ...spec },
 });
 const ini = (cloud: Parameters<typeof text>[0]) => text(cloud, 'neutron-config-data', 'ml2_conf.ini');
+
+const keysOf = (cloud: Parameters<typeof text>[0], name: string) =>
+  Object.keys((cloud.get(Secret, name)?.data ?? {}) as object);
 
 describe('Neutron', () => {
   it('makes networks with OVN and answers, not before what it stands on', async () => {
@@ -127,7 +131,7 @@ describe('Neutron', () => {
     expect(cloud.get(Deployment, 'nets-api')).toBeDefined();
   });
 
-  it('says what is missing: the fabric, or a mechanism that is not there yet', async () => {
+  it('says what is missing: the fabric, or a node for its agents', async () => {
     const cloud = await readyCloud();
     cloud.apply(objectOf(Neutron, 'a'), objectOf(Neutron, 'b', { mechanism: 'ovs' }));
     await cloud.settle();
@@ -135,6 +139,72 @@ describe('Neutron', () => {
       reason: 'NotFound',
       message: expect.stringContaining('spec.ovnInstance'),
     });
-    expect(cloud.condition(Neutron, 'b', 'InputReady')).toMatchObject({ reason: 'NotSupported' });
+    expect(cloud.condition(Neutron, 'b', 'WorkloadsReady')).toMatchObject({
+      reason: 'NoNodes',
+      message: expect.stringContaining('kubectl label node <name> openstack.k8s.io/gateway='),
+    });
+  });
+});
+
+describe('Neutron with agents', () => {
+  const sections = (more: object = {}, openvswitch: object = {}) => ({
+    networkBackend: 'ovs',
+    neutron: { enabled: true, openvswitch: { bridgeMappings: { physnet1: 'br-ex' }, ...openvswitch }, ...more },
+  });
+  const labelled = (cloud: Parameters<typeof text>[0]) =>
+    label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
+  const AGENTS = ['neutron-l2', 'neutron-l3', 'neutron-dhcp', 'neutron-metadata-agent'];
+
+  it('runs a switch and its agents on labelled nodes, over the bus and without the database', async () => {
+    const cloud = await readyCloud(sections(), labelled);
+    expect(cloud.get(OVNNetwork, 'ovn')).toBeUndefined();
+    const conf = text(cloud, 'neutron-config-data', '01-neutron.conf');
+    expect(conf).toContain('service_plugins = qos,router,');
+    expect(conf).toContain('rpc_workers = 1');
+    expect(ini(cloud)).toContain('mechanism_drivers = openvswitch,l2population');
+    expect(ini(cloud)).not.toContain('[ovn]');
+    expect(cloud.get(StatefulSet, 'neutron-maintenance')).toBeUndefined();
+    expect(cloud.get(StatefulSet, 'neutron-rpc')).toBeDefined();
+    for (const name of [...AGENTS, 'neutron-ovsdb', 'neutron-vswitchd'])
+      expect(cloud.get(DaemonSet, name)?.status, name).toMatchObject({ numberReady: 1 });
+    const l2 = text(cloud, 'neutron-config-data', '01-neutron-l2.conf');
+    expect(l2).toContain('bridge_mappings = physnet1:br-ex');
+    expect(l2).toContain('transport_url = rabbit://openstack-neutron:');
+    for (const agent of AGENTS) {
+      const name = agent.replace('neutron-', '');
+      expect(text(cloud, 'neutron-config-data', `01-neutron-${name}.conf`), name).not.toContain('mysql');
+      const { volumes } = (
+        template(cloud, DaemonSet, agent) as { spec: { volumes: { secret?: { secretName: string } }[] } }
+      ).spec;
+      const secrets = volumes.flatMap(volume => volume.secret?.secretName ?? []);
+      for (const name of secrets) expect(JSON.stringify(keysOf(cloud, name)), agent).not.toContain('"01-neutron.conf"');
+    }
+  }, 60_000);
+
+  it("rolls an agent for its user's text, and never the switch", async () => {
+    const cloud = await readyCloud(sections(), labelled);
+    const all = () => [...AGENTS, 'neutron-ovsdb', 'neutron-vswitchd'].map(name => template(cloud, DaemonSet, name));
+    const before = all();
+    cloud.apply(
+      cloudWith(sections({ agentTemplates: { dhcp: { customServiceConfig: '[DEFAULT]\ndebug = true\n' } } })),
+    );
+    await cloud.settle();
+    const after = all();
+    expect(after.map((now, index) => JSON.stringify(now) !== JSON.stringify(before[index]))).toEqual([
+      false,
+      false,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(cloud.condition(Neutron, 'neutron')?.status).toBe('True');
+  }, 60_000);
+
+  it('is refused where neutron.mechanism contradicts networkBackend', async () => {
+    const cloud = await readyCloud();
+    expect(() =>
+      cloud.apply(cloudWith({ networkBackend: 'ovs', neutron: { enabled: true, mechanism: 'ovn' } })),
+    ).toThrow(/neutron.mechanism contradicts networkBackend/);
   });
 });

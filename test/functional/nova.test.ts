@@ -91,9 +91,11 @@ describe('Nova', { timeout: 120_000 }, () => {
     for (const cell of ['cell0', 'cell1']) {
       expect(keys(cloud, `nova-${cell}-manage-config-data`)).toContain('01-nova.conf');
       expect(keys(cloud, `nova-${cell}-manage-scripts`)).toEqual([
+        'check-cell.sh',
         'delete-cell.sh',
         'ensure-cell.sh',
         'housekeeping.sh',
+        'servers.py',
       ]);
     }
     expect(keys(cloud, 'nova-cell1-compute-config')).toEqual(['01-nova.conf']);

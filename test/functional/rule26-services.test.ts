@@ -12,7 +12,18 @@ import { Placement } from '../../api/openstack/placement.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
 import { Cloud, NS } from './cloud.ts';
 import { everyPodField, Lens } from './lens.ts';
-import { cephSecret, cloudWith, FSID, host, ingressClass, objectOf, passwordIn, secret, sqlOf } from './services.ts';
+import {
+  cephSecret,
+  cloudWith,
+  FSID,
+  host,
+  ingressClass,
+  label,
+  objectOf,
+  passwordIn,
+  secret,
+  sqlOf,
+} from './services.ts';
 
 const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron, Heat, Horizon, CephStorage, Cinder];
 
@@ -23,7 +34,15 @@ const open = {
   ingress: { hostname: 'x.example.org', path: '/x', className: 'haproxy', annotations: { a: 'b' } },
   tls: { enabled: true, issuerRef: { name: 'ca', kind: 'Issuer' }, publicSecretName: 'cert' },
 };
-const stateless = { ...template, images: { other: 'example.org/two:1' }, podProfile: 'restricted' };
+const orders = { actions: [{ name: 'rotate', id: '1', target: 'all' }] };
+const stateless = {
+  ...template,
+  ...orders,
+  images: { other: 'example.org/two:1' },
+  podProfile: 'restricted',
+  credentialRotation: { schedule: '0 3 1 * *' },
+  networkPolicy: { enabled: true },
+};
 const full = { ...stateless, deletionPolicy: 'Delete' };
 const rows = { housekeeping: { schedule: '0 1 * * *', retentionDays: 5, suspend: true } };
 const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
@@ -31,6 +50,7 @@ const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
 /** Each kind once with nothing but its name and once with everything, made and deleted. */
 async function stories(look: Lens['look']): Promise<void> {
   const cloud = await Cloud.start({ operator: { lens: look } });
+  label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
   cloud.apply(cloudWith(), secret('more', { 'more.conf': '[DEFAULT]\n' }));
   await cloud.ready(OpenStackControlPlane, 'slice');
   cloud.apply(objectOf(OVNNetwork, 'ovn'));
@@ -76,6 +96,13 @@ async function stories(look: Lens['look']): Promise<void> {
       dnsDomain: 'example.',
       workersServiceTemplate: { ...template, ...own },
     }),
+    objectOf(Neutron, 'agents', {
+      mechanism: 'ovs',
+      openvswitch: { datapath: 'netdev', bridgeMappings: { physnet1: 'br-ex' }, bridgePorts: { 'br-ex': 'eth1' } },
+      agentTemplates: Object.fromEntries(
+        ['l2', 'l3', 'dhcp', 'metadata'].map(agent => [agent, { ...template, ...own }]),
+      ),
+    }),
     cephSecret(),
     secret('rings', { 'ceph.conf': `[global]\nfsid = ${FSID}\n` }),
     objectOf(CephStorage, 'ceph', {
@@ -87,6 +114,7 @@ async function stories(look: Lens['look']): Promise<void> {
         deviceClass: 'ssd',
       })),
       images: full.images,
+      ...orders,
       deletionPolicy: 'Delete',
     }),
     objectOf(CephStorage, 'given', { external: { keyringsSecret: 'rings' } }),
@@ -144,6 +172,7 @@ async function stories(look: Lens['look']): Promise<void> {
     [OVNNetwork, 'o'],
     [Neutron, 'n'],
     [Neutron, 'plain-neutron'],
+    [Neutron, 'agents'],
     [Glance, 'plain-glance'],
     [Placement, 'plain-placement'],
     [Cinder, 'c'],

@@ -30,7 +30,7 @@ const wholeCloud = {
   tls: { enabled: true, issuerRef: { name: 'ca' }, secretName: 'a', publicSecretName: 'b', caBundleSecretName: 'c' },
   credentialRotation: { schedule: '0 3 1 * *' },
   networkPolicy: { enabled: true },
-  actions: [{ name: 'restart', id: '1', target: 'all' }],
+  actions: [{ name: 'rotate', id: '1', target: 'all' }],
 };
 const expose = { type: 'External', hostname: 'bus.example.org', port: 1, annotations: { a: 'b' } };
 

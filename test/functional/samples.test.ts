@@ -23,6 +23,7 @@ const GROUND: Readonly<Record<string, (cloud: Cloud) => void>> = {
   minimal: () => {},
   ceph: cloud => cloud.apply(cephSecret()),
   cells: () => {},
+  ovs: () => {},
   tls: cloud => {
     cloud.hands.apply(ingressClass('traefik'));
     // cert-manager is not here: what it would make is.

@@ -68,6 +68,13 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
         users[user] = { password, all: false, databases: wanted };
       });
     },
+    async ensureAdmin(user, password) {
+      const { users } = admin();
+      const same = users[user]?.password === password && users[user].all;
+      return change(!same, () => {
+        users[user] = { password, all: true, databases: [] };
+      });
+    },
     async dropUser(user) {
       const { users } = admin();
       return change(users[user] !== undefined, () => delete users[user]);
@@ -75,6 +82,14 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
     async dropDatabase(name) {
       const { databases } = admin();
       return change(databases[name] !== undefined, () => delete databases[name]);
+    },
+    async column(database, table, column) {
+      const { server, me } = session();
+      const found = me.all || me.databases.includes(database) ? server.databases[database] : undefined;
+      // The one table that anybody asks for.
+      if (found?.cells === undefined || table !== 'cell_mappings' || column !== 'name')
+        throw rejected('MariaDB', `${at.host}:${at.port}`, `ER_NO_SUCH_TABLE: ${database}.${table}`);
+      return Object.keys(found.cells);
     },
     async databases() {
       const { server, me } = session();

@@ -13,7 +13,7 @@ export interface Database {
   /** Rows of Keystone, once its schema is here. */
   keystone?: KeystoneRows;
   /** Cell mappings in the database of Nova's API, by name. */
-  cells?: Record<string, { url: string; hosts: string[] }>;
+  cells?: Record<string, { url: string; hosts: string[]; servers?: string[] }>;
   /** Extra specs of Cinder's volume types, by name. */
   volumeTypes?: Record<string, Record<string, string>>;
   /** Processes of Nova or Cinder that report here, by program and host. */

@@ -6,6 +6,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
+import { rotation } from '../credentials.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { type Process, podSpec } from '../pod.ts';
@@ -157,6 +158,6 @@ const pools = row('PoolsReady', {
 
 export const ceph = plan(
   CephStorage,
-  { input, keys, pools },
+  { input, keys, pools, rotating: rotation<ObjectOf<typeof CephStorage>>(() => [], {}) },
   { manages: [Secret, Job], reads: [Pod, ReplicaSet], external: true },
 );

@@ -9,6 +9,8 @@ export interface HeatInput {
   readonly key: string;
   /** Administrator of the stack domain. */
   readonly keeper: { readonly user: string; readonly password: string };
+  /** As whom it acts with trusts; undefined: as its own user, which somebody else made. */
+  readonly trustee: { readonly user: string; readonly password: string } | undefined;
   /** Where servers signal that they are done. */
   readonly cfn: string;
 }
@@ -17,7 +19,8 @@ export interface HeatInput {
 export const STACK_USER = 'heat_stack_user';
 
 export function heatConf(x: ConfigInput<SpecOf<typeof Heat>, HeatInput>): Conf {
-  const { url, user, password, region } = x.identity;
+  const { url, region } = x.identity;
+  const { user, password } = x.input.trustee ?? x.identity;
   return conf(
     'heat',
     {
@@ -40,7 +43,7 @@ export function heatConf(x: ConfigInput<SpecOf<typeof Heat>, HeatInput>): Conf {
       },
       clients_keystone: { auth_uri: url },
       ec2authtoken: userSection(x.identity),
-      // As whom it acts with the trust that the owner of a stack gives it: no project, trusts bring their own.
+      // No project: trusts bring their own.
       trustee: { auth_type: 'password', auth_url: url, username: user, password, user_domain_name: 'Default' },
     }),
     at('security', {

@@ -17,6 +17,7 @@ const CFN_PORT = 8000;
 const KEY_LENGTHS = [16, 24, 32];
 
 const keySecret = (cx: Context): string => `${cx.name}-encryption-key`;
+const trusteeSecret = (cx: Context): string => `${cx.name}-trustee`;
 
 async function encryptionKey(cx: Context): Promise<string> {
   const given = cx.spec.encryptionKeySecret;
@@ -54,6 +55,19 @@ async function domainKeeper(cx: Context): Promise<HeatInput['keeper']> {
   return keeper;
 }
 
+/**
+ * As whom it acts with the trusts that owners of stacks give it. A trust names its trustee for ever, so this user is not
+ * the service's own, which is replaced from time to time.
+ */
+async function trustee(cx: Context): Promise<HeatInput['trustee']> {
+  const admin = await identityAdmin(cx);
+  if (admin === undefined) return undefined;
+  const made = () => ({ user: `${cx.name}_trustee`, password: password(cx.random) });
+  const login = await cx.generate(trusteeSecret(cx), made, { retain: true });
+  await admin.ensureUser(login.user, login.password, 'service', ['service']);
+  return login;
+}
+
 export const heat = openstackService(Heat, {
   name: 'heat',
   user: 42418,
@@ -65,13 +79,14 @@ export const heat = openstackService(Heat, {
   housekeeping: ['heat-manage purge_deleted -g days "$days"', 'heat-manage service clean'],
   overwrites: ['policy.yaml', 'api-paste.ini'],
   input: async cx => {
-    const [key, keeper] = await cx.all([encryptionKey(cx), domainKeeper(cx)]);
-    return { key, keeper, cfn: endpointsOf(cx, 'cfn', CFN_PORT).outside('') };
+    const [key, keeper, trusted] = await cx.all([encryptionKey(cx), domainKeeper(cx), trustee(cx)]);
+    return { key, keeper, trustee: trusted, cfn: endpointsOf(cx, 'cfn', CFN_PORT).outside('') };
   },
   leave: async cx => {
     // Stacks that stay in the database need their users, and the key that opens what is written there.
     if (cx.spec.deletionPolicy !== 'Delete') return;
-    await cx.remove(Secret, keySecret(cx));
+    await cx.all([cx.remove(Secret, keySecret(cx)), cx.remove(Secret, trusteeSecret(cx))]);
+    await (await identityAdmin(cx, true))?.dropUser(`${cx.name}_trustee`);
     if (!cx.spec.stackDomainAdminSecret) await (await identityAdmin(cx, true))?.dropDomain(cx.spec.stackDomain);
   },
   pods: {

@@ -16,6 +16,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
 import { configSecret, plainTexts } from '../config.ts';
+import { rotation } from '../credentials.ts';
 import { applyService, endpointsOf } from '../expose.ts';
 import { publish } from '../ingress.ts';
 import { internalUrl } from '../keystone/address.ts';
@@ -107,11 +108,12 @@ const answering = row('Answering', {
   run: (cx, { expose: [internal] }) => cx.cloud.page({ url: `${internal}${LOGIN}` }),
 });
 
+const rotating = rotation<ObjectOf<typeof Horizon>>(() => [], {});
 const network = isolation<ObjectOf<typeof Horizon>>(() => [open([PORT])]);
 
 export const horizon = plan(
   Horizon,
-  { config, expose, pods, answering, network },
+  { config, expose, pods, answering, network, rotating },
   {
     manages: [NetworkPolicy, Secret, Service, Deployment, PodDisruptionBudget, Ingress],
     reads: [Pod, ReplicaSet, IngressClass],

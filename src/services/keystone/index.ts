@@ -9,7 +9,6 @@ import {
   IngressClass,
   Job,
   NetworkPolicy,
-  Pod,
   PodDisruptionBudget,
   ReplicaSet,
   Secret,
@@ -22,11 +21,12 @@ import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { configSecret, generatedFile, userFiles } from '../config.ts';
+import { rotation, USERS } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { publish } from '../ingress.ts';
-import { cache, database, dropDatabase } from '../links.ts';
+import { accountsOf, cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
@@ -335,6 +335,9 @@ const clouds = row('ClientConfigReady', {
   },
 });
 
+const rotating = rotation<KeystoneObject>(cx => accountsOf(cx, { database: true, bus: false, identity: false }), {
+  db,
+});
 const network = isolation<KeystoneObject>(() => [open([PORT])]);
 
 export const keystone = plan(
@@ -354,10 +357,11 @@ export const keystone = plan(
     answering,
     clouds,
     network,
+    rotating,
   },
   {
     manages: [NetworkPolicy, Secret, Service, Deployment, PodDisruptionBudget, Job, CronJob, Ingress],
-    reads: [Pod, ReplicaSet, IngressClass],
+    reads: [...USERS, ReplicaSet, IngressClass],
     external: true,
   },
 );

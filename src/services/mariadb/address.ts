@@ -10,6 +10,7 @@ import { type Place, serviceHost } from '../names.ts';
 export type MariaDBObject = ObjectOf<typeof MariaDB>;
 
 export const PORT = 3306;
+export const ROOT = 'root';
 
 export const rootSecret = (object: DeepReadonly<MariaDBObject>): string =>
   object.spec.secret ?? `${object.metadata.name}-root`;
@@ -22,8 +23,14 @@ export async function adminAddress<O extends Managed>(
   const { external } = object.spec;
   const { name } = object.metadata;
   if (!external) {
-    const { password } = await cx.secret(rootSecret(object), ['password'], `MariaDB ${name} spec.secret`);
-    return { host: serviceHost(cx, name), port: PORT, user: 'root', password };
+    const keys: { password: string; user?: string } = await cx.secret(
+      rootSecret(object),
+      ['password'],
+      `MariaDB ${name} spec.secret`,
+    );
+    // The name is ours to change with the password, unless the Secret is not ours.
+    const user = object.spec.secret ? ROOT : (keys.user ?? ROOT);
+    return { host: serviceHost(cx, name), port: PORT, user, password: keys.password };
   }
   for (const field of ['hostname', 'adminSecret'] as const)
     if (external[field] === undefined)

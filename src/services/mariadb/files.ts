@@ -1,4 +1,5 @@
 import type { ConfigFile } from '../config.ts';
+import type { Login } from '../credentials.ts';
 
 /** The image's own folder is left alone: distributions disagree on what they put there. */
 const FOLDER = '/etc/mysql/operator';
@@ -7,6 +8,10 @@ export const SOCKET = `${DATA}/mysql.sock`;
 
 /** A volume's root may belong to root and hold lost+found, so the data lives one level down. */
 export const DATADIR = `${DATA}/data`;
+
+/** In a folder of its own, because it is mounted by itself. */
+export const INIT = `${FOLDER}/init`;
+const INIT_FILE = `${INIT}/init.sql`;
 
 const settings: Readonly<Record<string, string | number>> = {
   datadir: DATADIR,
@@ -22,18 +27,18 @@ const settings: Readonly<Record<string, string | number>> = {
   'collation-server': 'utf8mb3_general_ci',
   max_connections: 4096,
   max_allowed_packet: '64M',
-  init_file: `${FOLDER}/init.sql`,
+  init_file: INIT_FILE,
 };
 
 /**
  * The root password is set at every start from the Secret, so the Secret is the truth and a lost password is
  * mended by a restart. One statement per line: that is all --init-file understands.
  */
-const initSql = (rootPassword: string): string =>
+export const initSql = (root: Login): string =>
   [
-    "CREATE USER IF NOT EXISTS 'root'@'%'",
-    `ALTER USER 'root'@'%' IDENTIFIED BY '${rootPassword.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
-    "GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION",
+    `CREATE USER IF NOT EXISTS '${root.user}'@'%'`,
+    `ALTER USER '${root.user}'@'%' IDENTIFIED BY '${root.password.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
+    `GRANT ALL PRIVILEGES ON *.* TO '${root.user}'@'%' WITH GRANT OPTION`,
     // May log in from inside the pod and do nothing: what probes need, without a refusal in the log each time.
     "CREATE USER IF NOT EXISTS 'probe'@'localhost'",
     // The installer leaves local administrators without a password; inside a pod, everything is local.
@@ -42,7 +47,8 @@ const initSql = (rootPassword: string): string =>
     .map(statement => `${statement};\n`)
     .join('');
 
-export function mariadbFiles(rootPassword: string, customServiceConfig: string | undefined): ConfigFile[] {
+/** `mark`: restarts the server when it changes. */
+export function mariadbFiles(mark: string, customServiceConfig: string | undefined): ConfigFile[] {
   const mysqld = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
   const file = (key: string, path: string, text: string): ConfigFile => ({ key, path: `${FOLDER}/${path}`, text });
   return [
@@ -51,7 +57,7 @@ export function mariadbFiles(rootPassword: string, customServiceConfig: string |
     ...(customServiceConfig
       ? [file('02-mariadb-override.cnf', 'conf.d/02-mariadb-override.cnf', customServiceConfig)]
       : []),
-    file('init.sql', 'init.sql', initSql(rootPassword)),
+    file('root-mark', 'root-mark', `${mark}\n`),
   ];
 }
 

@@ -2,23 +2,25 @@ import { MariaDB } from '../../../api/openstack/mariadb.ts';
 import {
   NetworkPolicy,
   PersistentVolumeClaim,
-  Pod,
   Secret,
   Service,
   StatefulSet,
   StorageClass,
 } from '../../kube/resource.ts';
+import { shortHash } from '../../runtime/plan/canonical.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { password } from '../../world/world.ts';
 import { configSecret } from '../config.ts';
+import { type Account, keep, type Login, rotation, USERS } from '../credentials.ts';
+import { encoded } from '../encoded.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
-import { podLabels, serviceHost } from '../names.ts';
+import { type Place, podLabels, serviceHost } from '../names.ts';
 import { isolation } from '../network.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { claimTemplate, oneReplica, removeData, storageClass } from '../storage.ts';
-import { adminAddress, type MariaDBObject, PORT, rootSecret } from './address.ts';
-import { DATA, INSTALL_SCRIPT, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
+import { adminAddress, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
+import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
 
 const row = rowsOf<MariaDBObject>();
 const deployed = (object: { readonly spec: { readonly external?: object } }): boolean =>
@@ -29,10 +31,23 @@ const input = row('InputReady', {
   run: async cx => {
     oneReplica(cx);
     storageClass(cx);
-    const name = rootSecret(cx.object);
-    if (cx.spec.secret) return cx.secret(name, ['password'], 'spec.secret');
-    // Opens data that outlives us, so it outlives us too (rule 18).
-    return cx.generate(name, () => ({ user: 'root', password: password(cx.random) }), { retain: true });
+    if (cx.spec.secret) {
+      const { password } = await cx.secret(cx.spec.secret, ['password'], 'spec.secret');
+      return { user: ROOT, password };
+    }
+    const { login, letGo } = await keep(cx, {
+      ...rootAccount(cx),
+      user: ROOT,
+      ensure: async ({ user, password }) => cx.cloud.sql(await adminAddress(cx, cx.object)).ensureAdmin(user, password),
+      prove: async login => cx.cloud.sql({ ...(await adminAddress(cx, cx.object)), ...login }).check(),
+      drop: async user => cx.cloud.sql(await adminAddress(cx, cx.object)).dropUser(user),
+      // Others of our passes may hold it still.
+      lingerMs: 60_000,
+      // Opens data that outlives us, so it outlives us too (rule 18).
+      retain: true,
+    });
+    await letGo();
+    return login;
   },
   undo: async cx => {
     if (cx.spec.deletionPolicy === 'Delete' && !cx.spec.secret) await cx.remove(Secret, rootSecret(cx.object));
@@ -57,10 +72,32 @@ const config = row('ConfigReady', {
       readiness: { exec: { command: PING }, periodSeconds: 5, timeoutSeconds: 10 },
       liveness: { exec: { command: PING }, periodSeconds: 30, timeoutSeconds: 20, failureThreshold: 4 },
     };
-    const files = mariadbFiles(input?.password ?? '', cx.spec.customServiceConfig);
+    const root = input ?? { user: ROOT, password: '' };
+    const files = mariadbFiles(await rootMark(cx, root), cx.spec.customServiceConfig);
     return { process, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
   },
 });
+
+const rootAccount = (cx: Place): Account => ({ target: 'root', secret: `${cx.name}-root` });
+const initSecret = (cx: Place): string => `${cx.name}-init`;
+
+/**
+ * What the server sets root's password from at each start, mounted live: a login that we replaced is in the server already,
+ * and no reason to restart it. One that somebody else wrote into the Secret is, because only a start can set it.
+ */
+async function rootMark(cx: Cx<MariaDBObject>, root: Login): Promise<string> {
+  const before = await cx.secretIfAny(initSecret(cx));
+  const seen = shortHash(root.user, root.password);
+  const ours = before !== undefined && (before.seen === seen || before.user !== root.user);
+  const mark = ours ? (before.mark ?? seen) : seen;
+  const data = { 'init.sql': initSql(root), user: root.user, seen, mark };
+  await cx.apply(Secret, {
+    metadata: { name: initSecret(cx) },
+    type: 'Opaque',
+    data: encoded(data),
+  });
+  return mark;
+}
 
 const expose = row('ExposeReady', {
   when: deployed,
@@ -86,7 +123,13 @@ const pods = row('WorkloadsReady', {
       command: ['sh', '-c', INSTALL_SCRIPT],
       volumeMounts: [{ name: 'data', mountPath: DATA }],
     };
-    const process = { ...config.process, volumes: [] };
+    const init = {
+      name: 'init',
+      mountPath: INIT,
+      readOnly: true,
+      secret: { secretName: initSecret(cx), defaultMode: 0o440, items: [{ key: 'init.sql', path: 'init.sql' }] },
+    };
+    const process = { ...config.process, volumes: [init] };
     const template = podTemplate(cx.spec, process, config.config, labels, {
       initContainers: [install],
       graceSeconds: 300,
@@ -113,14 +156,17 @@ const answering = row('Answering', {
   run: async cx => cx.cloud.sql(await adminAddress(cx, cx.object)).check(),
 });
 
+const rotating = rotation<MariaDBObject>(cx => (cx.spec.secret || cx.spec.external ? [] : [rootAccount(cx)]), {
+  input,
+});
 const network = isolation<MariaDBObject>(() => [{ ports: [PORT], from: { clients: 'database' } }]);
 
 export const mariadb = plan(
   MariaDB,
-  { input, config, expose, pods, answering, network },
+  { input, config, expose, pods, answering, network, rotating },
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim],
-    reads: [Pod, StorageClass],
+    reads: [...USERS, StorageClass],
     external: true,
   },
 );

@@ -2,6 +2,7 @@ import { Memcached } from '../../../api/openstack/memcached.ts';
 import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { configSecret } from '../config.ts';
+import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
@@ -75,11 +76,13 @@ const pods = row('WorkloadsReady', {
   },
 });
 
+const rotating = rotation<MemcachedObject>(() => [], {});
+
 /** It asks nobody for a password, so nobody else may come near. */
 const network = isolation<MemcachedObject>(() => [{ ports: [PORT], from: { clients: 'cache' } }]);
 
 export const memcached = plan(
   Memcached,
-  { config, expose, pods, network },
+  { config, expose, pods, network, rotating },
   { manages: [NetworkPolicy, PodDisruptionBudget, Secret, Service, StatefulSet], reads: [Pod] },
 );

@@ -1,10 +1,11 @@
 import { Neutron } from '../../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
 import { ovnLink } from '../ovn/address.ts';
+import { metadataFiles } from '../ovn/metadata.ts';
 import { openstackService } from '../service.ts';
 import { daemon, uwsgi } from '../workload.ts';
-import { CONFIG_FILES, ml2File, neutronConf, STATE } from './config.ts';
+import { agentFiles, agents } from './agents.ts';
+import { CONFIG_FILES, isOvs, ml2File, type NeutronInput, neutronConf, STATE } from './config.ts';
 
 const shared = { env: () => [CONFIG_FILES], scratch: [STATE] };
 /** One each: they find work in the database, and a second one would find the same. */
@@ -24,17 +25,11 @@ export const neutron = openstackService(Neutron, {
   databases: { neutron: { section: 'database', sync: ['neutron-db-manage', 'upgrade', 'heads'] } },
   bus: true,
   overwrites: ['policy.yaml', 'api-paste.ini'],
-  input: async cx => {
-    if (cx.spec.mechanism !== 'ovn')
-      throw stall({
-        reason: 'NotSupported',
-        what: `spec.mechanism is ${cx.spec.mechanism}`,
-        who: 'User',
-        next: 'use ovn: this version runs no agents',
-      });
-    return ovnLink(cx, cx.spec.ovnInstance, 'spec.ovnInstance');
+  input: async (cx): Promise<NeutronInput> =>
+    isOvs(cx.spec) ? { agents: await metadataFiles(cx) } : ovnLink(cx, cx.spec.ovnInstance, 'spec.ovnInstance'),
+  after: cx => {
+    if (!isOvs(cx.spec)) cx.ready(OVNNetwork, cx.spec.ovnInstance, 'spec.ovnInstance');
   },
-  after: cx => void cx.ready(OVNNetwork, cx.spec.ovnInstance, 'spec.ovnInstance'),
   pods: {
     api: uwsgi(
       {
@@ -48,8 +43,16 @@ export const neutron = openstackService(Neutron, {
       { ...shared, requests: { cpu: '50m', memory: '640Mi' } },
     ),
     periodic: daemon('neutron-periodic-workers', worker),
-    maintenance: daemon('neutron-ovn-maintenance-worker', worker),
+    maintenance: daemon('neutron-ovn-maintenance-worker', { ...worker, when: spec => spec.mechanism === 'ovn' }),
+    // Agents call in here.
+    rpc: daemon('neutron-rpc-server', {
+      ...shared,
+      template: 'workersServiceTemplate',
+      when: spec => spec.mechanism === 'ovs',
+    }),
+    ...agents,
   },
   config: neutronConf,
   files: x => [ml2File(x)],
+  partFiles: (x, component) => ('agents' in x.input ? agentFiles({ ...x, input: x.input }, component) : []),
 });

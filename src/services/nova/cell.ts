@@ -12,10 +12,11 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { encoded } from '../encoded.ts';
 import { readBus, readIdentity } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { CONSOLE_PORT, hostConf, metadataAgentConf } from './config.ts';
-import { encoded, sharedSecret } from './secrets.ts';
+import { sharedSecret } from './secrets.ts';
 import { CELL0 } from './spec.ts';
 
 type CellObject = ObjectOf<typeof NovaCell>;

@@ -1,18 +1,21 @@
 import { NovaCell } from '../../../api/nova/cell.ts';
+import { NovaCompute } from '../../../api/nova/compute.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { Secret } from '../../kube/resource.ts';
+import { Pod, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
 import { wait } from '../../runtime/plan/unmet.ts';
 import { type Config, type ConfigFile, generatedFile } from '../config.ts';
+import type { Account } from '../credentials.ts';
+import { encoded } from '../encoded.ts';
 import { cleaningArgv, keepClean } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
 import { podLabels } from '../names.ts';
 import { kollaStart, type Process, podSpec } from '../pod.ts';
-import { cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
+import { checkCell, cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
 import {
   dropBus,
   dropDatabase,
@@ -26,7 +29,6 @@ import {
   userOf,
 } from './pack.ts';
 import { NOVA } from './processes.ts';
-import { encoded } from './secrets.ts';
 import { CELL0, type Cell, databaseOf, type NovaObject } from './spec.ts';
 
 /** A cell's way from the spec to the API's database. */
@@ -46,6 +48,14 @@ export function cellDatabase(cx: NovaCx, { name, template }: Cell): Promise<Pack
   const order = { secret: databaseSecret(cx.name, name), instance, field: from, user: userOf(cx, name) };
   return packDatabase(cx, order, database);
 }
+
+/** The logins that are made for a cell. */
+export const cellAccounts = (nova: string, { name, template }: Cell): readonly Account[] => [
+  ...(template.databaseSecret ? [] : [{ target: 'database', secret: databaseSecret(nova, name) } as const]),
+  ...(template.messageBusSecret || name === CELL0
+    ? []
+    : [{ target: 'message-bus', secret: busSecret(nova, name) } as const]),
+];
 
 /** undefined where the spec names a Secret instead. */
 function busOrder(cx: NovaCx, { name, template }: Cell): Order | undefined {
@@ -150,8 +160,9 @@ export async function mapCell(
   const ensure = processOf(cx, cell, `${cell}-map`, ensureCell(cell));
   const unmap = processOf(cx, cell, `${cell}-unmap`, deleteCell(cell));
   const conf = generatedFile(manageConf(links));
+  const check = processOf(cx, cell, `${cell}-check`, checkCell(cell));
   const cleaning = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec));
-  const starts = [kollaStart(ensure, [conf]), kollaStart(unmap, [conf]), kollaStart(cleaning, [conf])];
+  const starts = [ensure, unmap, check, cleaning].map(process => kollaStart(process, [conf]));
   await manageSecrets(cx, cell, [conf, ...starts]);
   // That of cell0 comes with the API's, which the mapping is written to.
   for (const made of new Set([CELL0, cell])) afterSchema(cx, made);
@@ -169,18 +180,41 @@ export async function cleanCell(cx: NovaCx, cell: string): Promise<void> {
   await keepClean(cx, `${cellObject(cx.name, cell)}-housekeeping`, selector, pod);
 }
 
+/** Names under which the cell's computes in pods may be known as hosts. */
+function ownHosts(cx: NovaCx, cell: string): string {
+  const pods = cx
+    .list(Pod, { 'app.kubernetes.io/name': NovaCompute.kind.toLowerCase() })
+    .filter(pod => pod.metadata.labels?.['app.kubernetes.io/instance']?.startsWith(`${cellObject(cx.name, cell)}-`));
+  const names = pods.flatMap(({ metadata, spec }) => [
+    metadata.name,
+    metadata.labels?.['app.kubernetes.io/instance'] ?? '',
+    (spec as { nodeName?: string }).nodeName ?? '',
+  ]);
+  return [...new Set(names)]
+    .filter(name => name !== '')
+    .sort()
+    .join(' ');
+}
+
 /**
- * Takes a cell out: the Job refuses while hosts or servers are in it. When Nova itself goes, the mappings go or stay
- * with the API's database, and only the logins are taken back.
+ * Takes a cell out. A first Job refuses while servers or foreign hosts are in it; then its processes go, and only then
+ * its mapping, without which Nova would not find what they still do. When Nova itself goes, the mappings go or stay with
+ * the API's database, and only the logins are taken back.
  */
 export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
   const going = cx.object.metadata.deletionTimestamp !== undefined;
   const mapped = cx.get(Secret, configName(cx.name, cell)) !== undefined;
   if (!going && mapped) {
-    const unmap = processOf(cx, cell, `${cell}-unmap`, deleteCell(cell));
-    const starts = [kollaStart(unmap, [])];
     const { incarnation } = (await cx.secretIfAny(databaseSecret(cx.name, cell))) ?? {};
-    await runJob(cx, { process: unmap, config: configOf(cx, cell, 'unmap', starts) }, [incarnation]);
+    const run = (process: Process): Promise<void> =>
+      runJob(cx, { process, config: configOf(cx, cell, process.name, [kollaStart(process, [])]) }, [incarnation]);
+    const object = cx.get(NovaCell, cellObject(cx.name, cell));
+    const env = [{ name: 'OWN_HOSTS', value: ownHosts(cx, cell) }];
+    // Once the processes go it has passed, and their hosts would look like those of others.
+    if (object && !object.metadata.deletionTimestamp)
+      await run({ ...processOf(cx, cell, `${cell}-check`, checkCell(cell)), env });
+    await cx.remove(NovaCell, cellObject(cx.name, cell));
+    await run(processOf(cx, cell, `${cell}-unmap`, deleteCell(cell)));
   }
   await cx.remove(NovaCell, cellObject(cx.name, cell));
   const user = userOf(cx, cell);

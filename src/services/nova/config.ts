@@ -153,13 +153,16 @@ const drivers: Readonly<Record<ComputeInput['driver'], (x: ComputeInput) => Sect
   fake: () => ({ DEFAULT: { compute_driver: 'fake.FakeDriver' }, vnc: { enabled: false } }),
 };
 
+/** It caches nothing, and from the network of a node memcached need not be reached. */
+const uncached = <X extends Linked>(x: X): X => ({ ...x, cache: [] });
+
 /** A compute sees no database at all: the conductor is its only way in. */
 export const computeConf = (x: ComputeInput): Conf =>
-  base(x, drivers[x.driver](x), { workarounds: { disable_group_policy_check_upcall: true } });
+  base(uncached(x), drivers[x.driver](x), { workarounds: { disable_group_policy_check_upcall: true } });
 
 /** For hosts outside the cluster: what a libvirt compute needs, but its own name and address. */
 export const hostConf = (x: Linked & { readonly bus: BusLink; readonly consoleURL?: string | undefined }): Conf => {
-  const { parts } = base(x, { workarounds: { disable_group_policy_check_upcall: true } });
+  const { parts } = base(uncached(x), { workarounds: { disable_group_policy_check_upcall: true } });
   const own: Sections = {
     DEFAULT: { compute_driver: 'libvirt.LibvirtDriver' },
     vnc: consoles(x.consoleURL),

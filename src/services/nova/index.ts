@@ -5,32 +5,44 @@ import { NovaMetadata } from '../../../api/nova/metadata.ts';
 import { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { CronJob, Job, NetworkPolicy, Pod, Secret } from '../../kube/resource.ts';
+import { CronJob, Job, NetworkPolicy, Secret } from '../../kube/resource.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
 import { assertReady, isReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
-import { password } from '../../world/world.ts';
+import { type Outdated, rotation, USERS } from '../credentials.ts';
+import { encoded } from '../encoded.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
-import { cache, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
+import { accountsOf, cache, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { admit, isolated, open } from '../network.ts';
 import { expectedOf, silent } from '../reported.ts';
-import { cellBus, cellDatabase, cellObject, cleanCell, leaveCell, mapCell, registerCellBus } from './cells.ts';
+import {
+  cellAccounts,
+  cellBus,
+  cellDatabase,
+  cellObject,
+  cleanCell,
+  leaveCell,
+  mapCell,
+  registerCellBus,
+} from './cells.ts';
 import { API_PORT, CONSOLE_PORT, METADATA_PORT, metadataAgentConf } from './config.ts';
+import { metadataAccount, type Shared, sharedBetween, spareMetadata } from './metadata.ts';
 import {
   dropBus,
   dropDatabase,
   givenBus,
   givenDatabase,
   type Order,
+  type Packed,
   packBus,
   packDatabase,
   registerBus,
   userOf,
 } from './pack.ts';
-import { encoded, METADATA_KEY, sharedSecret } from './secrets.ts';
+import { cellsText, MAPPED_CELLS, METADATA_KEY, sharedSecret } from './secrets.ts';
 import {
   apiSpec,
   CELL0,
@@ -66,22 +78,24 @@ const input = row('InputReady', {
     const problem = problemOf(cx.spec);
     if (problem) throw stall({ ...problem, who: 'User' });
     cx.report({ release: cx.spec.release });
-    const { metadataSecret } = cx.spec;
-    const name = metadataSecret ?? names(cx).metadata;
-    if (metadataSecret) await sharedSecret(cx, metadataSecret);
-    else await cx.generate(name, () => ({ [METADATA_KEY]: password(cx.random) }));
-    return { metadata: name, cache: cache(cx) };
+    const { metadataSecret: given } = cx.spec;
+    const shared: Shared = given
+      ? { name: given, forAgents: { spare: false, secret: await sharedSecret(cx, given) }, spare: undefined }
+      : await sharedBetween(cx, names(cx).metadata);
+    return { metadata: shared.name, shared, cache: cache(cx) };
   },
 });
 
 const apiDatabase = row('DatabaseReady', {
   needs: { input },
-  run: cx => {
+  run: async cx => {
     const database = databaseOf(cx.name, 'api');
     const { databaseSecret, databaseInstance: instance } = cx.spec;
     if (databaseSecret) return givenDatabase(cx, databaseSecret, 'spec.databaseSecret', database);
     const order = { secret: names(cx).apiDatabase, instance, field: 'spec.databaseInstance', user: userOf(cx, 'api') };
-    return packDatabase(cx, order, database);
+    const packed = await packDatabase(cx, order, database);
+    await packed.letGo();
+    return packed;
   },
   undo: cx => {
     const all = cx.spec.deletionPolicy === 'Delete';
@@ -105,6 +119,7 @@ const logins = row('CredentialsReady', {
       messageBusSecret ? givenBus(cx, messageBusSecret, 'spec.messageBusSecret') : packBus(cx, busOrder(cx)),
       identityLink(cx),
     ]);
+    await bus.letGo();
     if (keystoneSecret) return { bus, identity: { secret: keystoneSecret, link: identity } };
     const { url, user, password, project, region } = identity;
     const data = encoded({ url, user, password, project, region });
@@ -159,11 +174,26 @@ const cells = row.each('CellsReady', {
     cx.line({ hash });
     // Mapped is enough for the API to know it, though its own processes may not run yet.
     cx.usable({ hash, links });
+    await letCellGo(cx, cell.name, hash, [database, ...(cell.name === CELL0 ? [] : [cellBusLink])]);
     assertReady(child as DeepReadonly<AnyObject>);
     return { hash, links };
   },
   undo: (cx, name) => leaveCell(cx, name),
 });
+
+/** Replaced logins of a cell stand in its mapping too, and pods remember mappings. */
+async function letCellGo(
+  cx: NovaCx,
+  cell: string,
+  hash: string,
+  packed: readonly Pick<Packed<unknown>, 'letGo'>[],
+): Promise<void> {
+  const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
+  if (known[cell] !== hash) return;
+  const text = cellsText(known);
+  const outdated: Outdated = data => data[MAPPED_CELLS] !== undefined && data[MAPPED_CELLS] !== text;
+  for (const { letGo } of packed) await letGo(outdated);
+}
 
 const cleaning = row('HousekeepingReady', {
   needs: { cells },
@@ -214,6 +244,27 @@ const mappings = row('CellMappingsReady', {
   },
 });
 
+/** Left in a database that was kept: Nova asks every mapped cell for its servers, and fails where it can't get in. */
+const strays = row('CellsKnown', {
+  needs: { apiDatabase, mappings },
+  run: async (cx, { apiDatabase: { link } }) => {
+    const { host, port, user, password, database } = link;
+    const mapped = await cx.cloud.sql({ host, port, user, password }).column(database, 'cell_mappings', 'name');
+    const asked = cellsOf(cx.spec).map(cell => cell.name);
+    const leaving = cx.status.cells?.map(line => line.name) ?? [];
+    const stray = mapped.find(name => ![...asked, ...leaving].includes(name));
+    if (stray !== undefined)
+      throw stall({
+        reason: 'CellUnknown',
+        what: `The API's database maps cell ${stray}, which spec.cellTemplates does not name, and Nova can't list servers`,
+        who: 'User',
+        next: `name ${stray} in spec.cellTemplates; taken out of there again, it is emptied and unmapped`,
+        // No watch shows what somebody does in the database.
+        after: 60_000,
+      });
+  },
+});
+
 const api = row('APIReady', {
   needs: { mappings },
   run: async (cx, { mappings }) => {
@@ -235,13 +286,22 @@ const scheduler = row('SchedulerReady', {
 });
 
 const metadata = row('MetadataReady', {
-  needs: { mappings },
+  needs: { mappings, input },
   when: object => globalMetadata(object.spec),
-  run: async (cx, { mappings }) => {
-    const child = await cx.child(NovaMetadata, `${cx.name}-metadata`, metadataSpec(cx.spec, mappings));
+  run: async (cx, { mappings, input: { shared } }) => {
+    const wanted = metadataSpec(cx.spec, mappings);
+    if (shared.spare !== undefined) {
+      const metadataSecret = `${names(cx).metadata}-spare`;
+      const data = encoded({ [METADATA_KEY]: shared.spare });
+      await cx.apply(Secret, { metadata: { name: metadataSecret }, type: 'Opaque', data });
+      await cx.child(NovaMetadata, spareMetadata(cx.name), { ...wanted, metadataSecret });
+    }
+    const child = await cx.child(NovaMetadata, `${cx.name}-metadata`, wanted);
     assertReady(child as DeepReadonly<AnyObject>);
   },
-  undo: cx => cx.remove(NovaMetadata, `${cx.name}-metadata`),
+  undo: async cx => {
+    await cx.all([`${cx.name}-metadata`, spareMetadata(cx.name)].map(name => cx.remove(NovaMetadata, name)));
+  },
 });
 
 /** For the agents on all hosts, when one metadata service serves all cells. */
@@ -249,8 +309,9 @@ const agents = row('MetadataConfigReady', {
   needs: { input },
   when: object => globalMetadata(object.spec),
   run: async (cx, { input }) => {
-    const secret = await sharedSecret(cx, input.metadata);
-    const text = write(metadataAgentConf(serviceHost(cx, `${cx.name}-metadata`), secret).sections);
+    const { spare, secret } = input.shared.forAgents;
+    const service = spare ? spareMetadata(cx.name) : `${cx.name}-metadata`;
+    const text = write(metadataAgentConf(serviceHost(cx, service), secret).sections);
     const data = encoded({ '05-nova-metadata.conf': text });
     await cx.apply(Secret, { metadata: { name: names(cx).agents }, type: 'Opaque', data });
   },
@@ -300,6 +361,21 @@ const answering = row('Answering', {
   },
 });
 
+const rotating = rotation<NovaObject>(
+  cx => {
+    const { databaseSecret, messageBusSecret } = cx.spec;
+    const ofCells = cellsOf(cx.spec).flatMap(cell => cellAccounts(cx.name, cell));
+    return [
+      ...accountsOf(cx, { database: false, bus: false, identity: true }),
+      ...(databaseSecret ? [] : [{ target: 'database', secret: names(cx).apiDatabase } as const]),
+      ...(messageBusSecret ? [] : [{ target: 'message-bus', secret: names(cx).bus } as const]),
+      ...(cx.spec.metadataSecret || !globalMetadata(cx.spec) ? [] : [metadataAccount(names(cx).metadata)]),
+      ...ofCells,
+    ];
+  },
+  { input, apiDatabase, logins, cells },
+);
+
 /** For the pods of its parts, which do not know of each other. Their names tell whose they are, their labels do not. */
 const network = row('NetworkPolicyReady', {
   when: isolated,
@@ -314,7 +390,7 @@ const network = row('NetworkPolicyReady', {
       );
     await cx.all([
       policy('api', [cx.name], [API_PORT]),
-      policy('metadata', all, [METADATA_PORT]),
+      policy('metadata', [...all, `${cx.name}-spare`], [METADATA_PORT]),
       policy('novncproxy', all.slice(1), [CONSOLE_PORT]),
       policy('scheduler', [cx.name], []),
       policy('conductor', all.slice(1), []),
@@ -344,6 +420,7 @@ export const nova = plan(
     cells,
     cleaning,
     mappings,
+    strays,
     api,
     scheduler,
     metadata,
@@ -351,10 +428,11 @@ export const nova = plan(
     entry,
     answering,
     network,
+    rotating,
   },
   {
     manages: [NetworkPolicy, Secret, Job, CronJob, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
-    reads: [Pod, NovaConductor, Nova],
+    reads: [...USERS, NovaConductor, Nova],
     external: true,
   },
 );

@@ -41,12 +41,48 @@ fi
 exec nova-manage cell_v2 create_cell --name "$1" --verbose
 `;
 
-/** Exit codes of delete_cell: 2 hosts, 3 servers, 4 rows of deleted servers only. */
-const DELETE = `set -eu
-${FIND}if [ -z "$uuid" ]; then
+const UNLESS_MAPPED = `if [ -z "$uuid" ]; then
   echo "cell $1 is not mapped"
   exit 0
 fi
+`;
+
+/** The hosts of the cell $uuid. */
+const HOSTS = `hosts=$(nova-manage cell_v2 list_hosts --cell_uuid "$uuid" | awk -F '|' 'NR > 3 && NF > 3 { gsub(/ /, "", $4); print $4 }')
+`;
+
+/** nova-manage counts servers and does not name them. */
+const SERVERS = `import sys
+from nova import config, context, objects
+config.parse_args(['nova-manage'])
+objects.register_all()
+found = objects.InstanceMappingList.get_not_deleted_by_cell_and_project(
+    context.get_admin_context(), sys.argv[1], None, limit=10)
+print(*[one.instance_uuid for one in found])
+`;
+
+/** What is in the way of taking the cell out: servers, and hosts that are not pods of ours ($OWN_HOSTS). */
+const CHECK = `set -eu
+${FIND}${UNLESS_MAPPED}${HOSTS}strange=
+for host in $hosts; do
+  case " $OWN_HOSTS " in *" $host "*) ;; *) strange="$strange $host" ;; esac
+done
+if [ -n "$strange" ]; then
+  echo "cell $1 still has hosts:$strange"
+  exit 2
+fi
+servers=$(python3 ${SCRIPTS}/servers.py "$uuid")
+if [ -n "$servers" ]; then
+  echo "cell $1 still has servers: $servers"
+  exit 3
+fi
+`;
+
+/** Exit codes of delete_cell: 2 hosts, 3 servers, 4 rows of deleted servers only. The hosts were pods of ours. */
+const DELETE = `set -eu
+${FIND}${UNLESS_MAPPED}${HOSTS}for host in $hosts; do
+  nova-manage cell_v2 delete_host --cell_uuid "$uuid" --host "$host"
+done
 code=0
 nova-manage cell_v2 delete_cell --cell_uuid "$uuid" || code=$?
 if [ "$code" = 4 ]; then
@@ -56,8 +92,7 @@ if [ "$code" = 4 ]; then
 fi
 case $code in
   0) exit 0 ;;
-  2) hosts=$(nova-manage cell_v2 list_hosts --cell_uuid "$uuid" | awk -F '|' 'NR > 3 && NF > 3 { gsub(/ /, "", $4); print $4 }')
-     echo "cell $1 still has hosts:" $hosts ;;
+  2) echo "cell $1 has hosts again" ;;
   3) echo "cell $1 still has servers" ;;
   *) echo "delete_cell ended with $code" ;;
 esac
@@ -73,11 +108,14 @@ export const cleaningCell = cleaningScript('nova', [
 
 export const manageScripts: readonly ConfigFile[] = [
   script('ensure-cell.sh', ENSURE),
+  script('check-cell.sh', CHECK),
+  script('servers.py', SERVERS),
   script('delete-cell.sh', DELETE),
   cleaningCell,
 ];
 
 export const ensureCell = (cell: string): readonly string[] => bash('ensure-cell.sh', cell);
+export const checkCell = (cell: string): readonly string[] => bash('check-cell.sh', cell);
 export const deleteCell = (cell: string): readonly string[] => bash('delete-cell.sh', cell);
 
 export interface ManageLinks {

@@ -4,11 +4,11 @@ import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { password, uuid } from '../../world/world.ts';
+import { uuid } from '../../world/world.ts';
+import { type Account, type Kept, keep, namesOf } from '../credentials.ts';
 import { type BusLink, type DatabaseLink, named, readBus, readDatabase, registerVhost } from '../links.ts';
 import * as mariadb from '../mariadb/address.ts';
 import * as rabbitmq from '../rabbitmq/address.ts';
-import { encoded } from './secrets.ts';
 
 /*
  * Registers a database or a vhost and packs the way in into a Secret with keys hostname, user, password, as Nova's parts
@@ -32,7 +32,11 @@ export interface Order {
 export interface Packed<L> {
   readonly secret: string;
   readonly link: L;
+  /** Takes back the login that was replaced, when nobody uses it any more. */
+  readonly letGo: Kept['letGo'];
 }
+
+const nothingToLetGo = async (): Promise<void> => {};
 
 /** User names carry the namespace: several clouds may share an external server. */
 export const userOf = (cx: { namespace: string; name: string }, part: string): string =>
@@ -46,21 +50,25 @@ export async function packDatabase<O extends Managed>(
   const server = cx.ready(MariaDB, order.instance, order.field);
   const admin = await mariadb.adminAddress(cx, server);
   const sql = cx.cloud.sql(admin);
-  const login = await cx.generate(order.secret, () => ({ user: order.user, password: password(cx.random) }));
-  const { incarnation: before } = login as { incarnation?: string };
+  const before = (await cx.secretIfAny(order.secret))?.incarnation;
   const there = (await sql.databases()).includes(database);
-  const write = (incarnation: string | undefined) => {
-    const { host: hostname, port } = admin;
-    const values = { hostname, port: String(port), user: login.user, password: login.password, database };
-    return cx.apply(Secret, {
-      metadata: { name: order.secret, annotations: { [INSTANCE]: order.instance } },
-      type: 'Opaque',
-      data: encoded({ ...values, ...(incarnation !== undefined && { incarnation }) }),
+  const packed = (incarnation: string | undefined) =>
+    keep(cx, {
+      ...accountOf(order, 'database'),
+      ensure: ({ user, password }) => sql.ensureUser(user, password, [database]),
+      first: true,
+      prove: login => cx.cloud.sql({ ...admin, ...login }).check(),
+      drop: user => sql.dropUser(user),
+      values: {
+        hostname: admin.host,
+        port: String(admin.port),
+        database,
+        ...(incarnation !== undefined && { incarnation }),
+      },
     });
-  };
   if (before !== undefined && !there) {
     // Forgotten first, made anew in the next pass: a crash between the two must not make it look like the old one.
-    await write(undefined);
+    await packed(undefined);
     throw stall({
       reason: 'DatabaseLost',
       what: `Database ${database} is gone from MariaDB ${order.instance}, and with it the data`,
@@ -71,24 +79,30 @@ export async function packDatabase<O extends Managed>(
   }
   const incarnation = before ?? uuid(cx.random);
   await sql.ensureDatabase(database);
-  await sql.ensureUser(login.user, login.password, [database]);
-  await write(incarnation);
+  const { login, letGo } = await packed(incarnation);
   const link = { host: admin.host, port: admin.port, database, user: login.user, password: login.password };
-  return { secret: order.secret, link: { ...link, incarnation } };
+  return { secret: order.secret, link: { ...link, incarnation }, letGo };
 }
 
 export async function packBus<O extends Managed>(cx: Cx<O>, order: Order): Promise<Packed<BusLink>> {
   const server = named(cx, RabbitMQ, order.instance, order.field);
-  const login = await cx.generate(order.secret, () => ({ user: order.user, password: password(cx.random) }));
   const { host, port } = rabbitmq.amqpAddress(cx, server);
-  const vhost = order.user;
-  await cx.apply(Secret, {
-    metadata: { name: order.secret, annotations: { [INSTANCE]: order.instance } },
-    type: 'Opaque',
-    data: encoded({ hostname: host, port: String(port), user: login.user, password: login.password, vhost }),
+  const place = { host, port, vhost: order.user };
+  const { login, letGo } = await keep(cx, {
+    ...accountOf(order, 'message-bus'),
+    ensure: login => registerBus(cx, order, { ...place, ...login }),
+    drop: async user => cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user),
+    values: { hostname: host, port: String(port), vhost: order.user },
   });
-  return { secret: order.secret, link: { host, port, vhost, user: login.user, password: login.password } };
+  return { secret: order.secret, link: { ...place, user: login.user, password: login.password }, letGo };
 }
+
+const accountOf = ({ secret, user, instance }: Order, target: Account['target']) => ({
+  target,
+  secret,
+  user,
+  annotations: { [INSTANCE]: instance },
+});
 
 export async function registerBus<O extends Managed>(cx: Cx<O>, order: Order, link: BusLink): Promise<void> {
   const server = cx.ready(RabbitMQ, order.instance, order.field);
@@ -100,13 +114,17 @@ export const givenDatabase = async <O extends Managed>(
   secret: string,
   field: string,
   database: string,
-): Promise<Packed<DatabaseLink>> => ({ secret, link: await readDatabase(cx, secret, field, database) });
+): Promise<Packed<DatabaseLink>> => ({
+  secret,
+  link: await readDatabase(cx, secret, field, database),
+  letGo: nothingToLetGo,
+});
 
 export const givenBus = async <O extends Managed>(
   cx: Cx<O>,
   secret: string,
   field: string,
-): Promise<Packed<BusLink>> => ({ secret, link: await readBus(cx, secret, field) });
+): Promise<Packed<BusLink>> => ({ secret, link: await readBus(cx, secret, field), letGo: nothingToLetGo });
 
 /** The user goes; the data when `data` says so. A server that is gone or going takes both along (rule 17). */
 export async function dropDatabase<O extends Managed>(
@@ -120,7 +138,7 @@ export async function dropDatabase<O extends Managed>(
   const server = instance === undefined ? undefined : cx.get(MariaDB, instance);
   if (server === undefined || server.metadata.deletionTimestamp) return;
   const sql = cx.cloud.sql(await mariadb.adminAddress(cx, server));
-  await sql.dropUser(user);
+  for (const name of namesOf(user)) await sql.dropUser(name);
   if (data) await sql.dropDatabase(database);
 }
 
@@ -129,6 +147,6 @@ export async function dropBus<O extends Managed>(cx: Cx<O>, secret: string, user
   const server = instance === undefined ? undefined : cx.get(RabbitMQ, instance);
   if (server === undefined || server.metadata.deletionTimestamp) return;
   const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
-  await admin.dropUser(user);
+  for (const name of namesOf(user)) await admin.dropUser(name);
   await admin.dropVhost(user);
 }

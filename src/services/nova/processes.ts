@@ -26,7 +26,7 @@ import {
   schedulerConf,
 } from './config.ts';
 import { SCRIPTS, SYNC, syncScript } from './manage.ts';
-import { sharedSecret } from './secrets.ts';
+import { cellsText, MAPPED_CELLS, sharedSecret } from './secrets.ts';
 import { CELL0 } from './spec.ts';
 
 /*
@@ -60,12 +60,8 @@ async function mappings<O extends Managed>(cx: Cx<O>): Promise<Readonly<Record<s
 }
 
 /** In the config, so that its hash, and with it the pods, follow the cells. */
-const cellsFile = (cells: Readonly<Record<string, string>> | undefined): readonly ConfigFile[] => {
-  if (cells === undefined) return [];
-  const lines = Object.entries(cells).sort(([a], [b]) => (a < b ? -1 : 1));
-  const text = lines.map(([name, hash]) => `${name} ${hash}\n`).join('');
-  return [{ key: 'mapped-cells', path: `${SCRIPTS}/mapped-cells`, text }];
-};
+const cellsFile = (cells: Readonly<Record<string, string>> | undefined): readonly ConfigFile[] =>
+  cells === undefined ? [] : [{ key: MAPPED_CELLS, path: `${SCRIPTS}/${MAPPED_CELLS}`, text: cellsText(cells) }];
 
 /** A conductor whose row went with its database reports to nobody until it is started again. */
 const madeFile = (database: DatabaseLink | undefined): readonly ConfigFile[] =>

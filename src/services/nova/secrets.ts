@@ -16,5 +16,11 @@ export async function sharedSecret<O extends Managed>(cx: Cx<O>, name: string | 
   return (await cx.secret(name, [METADATA_KEY], 'spec.metadataSecret'))[METADATA_KEY];
 }
 
-export const encoded = (values: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+/** The key under which pods that remember cells have what they know of them. */
+export const MAPPED_CELLS = 'mapped-cells';
+
+export const cellsText = (cells: Readonly<Record<string, string>>): string =>
+  Object.entries(cells)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, hash]) => `${name} ${hash}\n`)
+    .join('');

@@ -52,7 +52,7 @@ export interface Problem {
 }
 
 /** Names of parts of Nova: a cell of that name would share their Secrets. */
-const TAKEN = ['api', 'scheduler', 'metadata'];
+const TAKEN = ['api', 'scheduler', 'metadata', 'spare'];
 
 /** Why a spec can't be carried out, or undefined. */
 export function problemOf(spec: Spec): Problem | undefined {

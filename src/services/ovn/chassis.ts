@@ -28,12 +28,12 @@ import { OVN_RUN, scriptArgv, VSWITCHD_CTL } from './scripts.ts';
 type Spec = SpecOf<typeof OVNNetwork>;
 
 /** Rights on the node, proven one by one (lab.md 5): root without any power, and for the switch those of a switch. */
-const POWERLESS: Container['securityContext'] = {
+export const POWERLESS: Container['securityContext'] = {
   runAsUser: 0,
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
 };
-const SWITCH: Container['securityContext'] = {
+export const SWITCH: Container['securityContext'] = {
   runAsUser: 0,
   capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW', 'SYS_NICE', 'IPC_LOCK'] },
 };

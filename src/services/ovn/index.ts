@@ -1,5 +1,4 @@
 import type { SpecOf } from '../../../api/kind.ts';
-import { Nova } from '../../../api/openstack/nova.ts';
 import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import {
   DaemonSet,
@@ -19,6 +18,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, userFiles } from '../config.ts';
+import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { podLabels, workloadName } from '../names.ts';
 import { isolation, open } from '../network.ts';
@@ -27,6 +27,7 @@ import { oneReplica, removeData, storageClass } from '../storage.ts';
 import { processOf, runWorkload, type Workload } from '../workload.ts';
 import type { OVNObject } from './address.ts';
 import { agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
+import { metadataFiles } from './metadata.ts';
 import {
   controllerScript,
   DATA,
@@ -127,20 +128,6 @@ const metadata = row('MetadataConfigReady', {
   run: async cx => [...(await metadataFiles(cx)), ...(await userFiles(cx, 'neutron', 'metadataAgent', false))],
 });
 
-/** The one for all cells, else that of the first cell that has its own. */
-async function metadataFiles(cx: Cx<OVNObject>): Promise<ConfigFile[]> {
-  for (const nova of cx.list(Nova, {})) {
-    const { name } = nova.metadata;
-    const cells = Object.keys((nova.spec as Partial<SpecOf<typeof Nova>>).cellTemplates ?? {}).sort();
-    for (const owner of [name, ...cells.map(cell => `${name}-${cell}`)]) {
-      const data = await cx.secretIfAny(`${owner}-metadata-compute-config`);
-      if (data)
-        return Object.entries(data).map(([key, text]) => ({ key, path: `/etc/neutron/neutron.conf.d/${key}`, text }));
-    }
-  }
-  return [];
-}
-
 interface Part {
   readonly component: string;
   readonly workload: Workload<Spec>;
@@ -208,12 +195,14 @@ const agent = row('MetadataAgentReady', {
   run: async (cx, { config: { parts, start } }) => void (await start(parts.agent, cx)),
 });
 
+const rotating = rotation<OVNObject>(() => [], {});
+
 /** Chassis and agents are on the networks of their nodes, which have no labels. */
 const network = isolation<OVNObject>(() => [open(MEMBERS.map(name => DATABASES[name].port))]);
 
 export const ovn = plan(
   OVNNetwork,
-  { input, expose, metadata, config, pods, chassis, agent, network },
+  { input, expose, metadata, config, pods, chassis, agent, network, rotating },
   {
     manages: [
       NetworkPolicy,

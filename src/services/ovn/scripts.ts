@@ -87,14 +87,31 @@ export function vswitchdScript(spec: Spec, gateway: boolean, southbound: string,
     ...own,
   ];
   const absent = ['ovn-bridge-mappings', 'ovn-cms-options'].filter(key => !ids.some(id => id.startsWith(`${key}=`)));
-  const bridges = [...new Set([...mappings.map(([, bridge]) => bridge), ...Object.keys(bridgePorts)])].sort();
   return script(
     gateway ? 'vswitchd-gateway' : 'vswitchd',
-    'until ovs-vsctl --no-wait init; do sleep 0.3; done',
+    INIT,
     // The names by which Nova and Neutron know this node.
     'ovs-vsctl --no-wait set open . external-ids:system-id="$NODE_NAME" external-ids:hostname="$NODE_NAME" external-ids:ovn-encap-ip="$NODE_IP"',
     ...ids.map(id => `ovs-vsctl --no-wait set open . ${quoted(`external-ids:${id}`)}`),
     ...absent.map(key => `ovs-vsctl --no-wait remove open . external-ids ${key}`),
+    ...plugged({ bridgeMappings, bridgePorts, datapath }),
+    VSWITCHD,
+  );
+}
+
+/** Bridges of a node and what is plugged into them. */
+export interface Plugs {
+  readonly bridgeMappings?: Readonly<Record<string, string>>;
+  readonly bridgePorts?: Readonly<Record<string, string>>;
+  readonly datapath: string;
+}
+
+const INIT = 'until ovs-vsctl --no-wait init; do sleep 0.3; done';
+const VSWITCHD = `exec ovs-vswitchd ${SOCKET} -vconsole:info -vsyslog:off --pidfile=${OVS_RUN}/ovs-vswitchd.pid --unixctl=${VSWITCHD_CTL}`;
+
+function plugged({ bridgeMappings = {}, bridgePorts = {}, datapath }: Plugs): readonly string[] {
+  const bridges = [...new Set([...Object.values(bridgeMappings), ...Object.keys(bridgePorts)])].sort();
+  return [
     ...bridges.map(
       bridge =>
         `ovs-vsctl --no-wait --may-exist add-br ${quoted(bridge)} -- set bridge ${quoted(bridge)} datapath_type=${datapath}`,
@@ -102,9 +119,11 @@ export function vswitchdScript(spec: Spec, gateway: boolean, southbound: string,
     ...Object.entries(bridgePorts)
       .sort()
       .map(([bridge, port]) => `ovs-vsctl --no-wait --may-exist add-port ${quoted(bridge)} ${quoted(port)}`),
-    `exec ovs-vswitchd ${SOCKET} -vconsole:info -vsyslog:off --pidfile=${OVS_RUN}/ovs-vswitchd.pid --unixctl=${VSWITCHD_CTL}`,
-  );
+  ];
 }
+
+/** The switch without OVN: who makes flows in it is somebody else's matter. */
+export const switchScript = (plugs: Plugs): ConfigFile => script('vswitchd', INIT, ...plugged(plugs), VSWITCHD);
 
 export const controllerScript = (): ConfigFile =>
   script(

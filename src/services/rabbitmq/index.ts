@@ -11,6 +11,7 @@ import {
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
 import { type ConfigFile, configSecret } from '../config.ts';
+import { rotation } from '../credentials.ts';
 import { fieldOf } from '../env.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
@@ -163,12 +164,14 @@ const answering = row('Answering', {
   run: async cx => cx.cloud.bus(await adminAddress(cx, cx.object)).check(),
 });
 
+const rotating = rotation<RabbitMQObject>(() => [], {});
+
 /** Computes are on the networks of their hosts, which have no labels: the bus itself asks for a password. */
 const network = isolation<RabbitMQObject>(() => [open([AMQP_PORT]), { ports: [MANAGEMENT_PORT], from: 'operator' }]);
 
 export const rabbitmq = plan(
   RabbitMQ,
-  { input, config, expose, pods, answering, network },
+  { input, config, expose, pods, answering, network, rotating },
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim],
     reads: [Pod, StorageClass],

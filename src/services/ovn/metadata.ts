@@ -1,0 +1,19 @@
+import type { SpecOf } from '../../../api/kind.ts';
+import { Nova } from '../../../api/openstack/nova.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import type { Managed } from '../../runtime/plan/managed.ts';
+import type { ConfigFile } from '../config.ts';
+
+/** The one for all cells, else that of the first cell that has its own. */
+export async function metadataFiles<O extends Managed>(cx: Cx<O>): Promise<ConfigFile[]> {
+  for (const nova of cx.list(Nova, {})) {
+    const { name } = nova.metadata;
+    const cells = Object.keys((nova.spec as Partial<SpecOf<typeof Nova>>).cellTemplates ?? {}).sort();
+    for (const owner of [name, ...cells.map(cell => `${name}-${cell}`)]) {
+      const data = await cx.secretIfAny(`${owner}-metadata-compute-config`);
+      if (data)
+        return Object.entries(data).map(([key, text]) => ({ key, path: `/etc/neutron/neutron.conf.d/${key}`, text }));
+    }
+  }
+  return [];
+}
