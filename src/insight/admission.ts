@@ -1,4 +1,4 @@
-import { scheduleProblem } from '../services/keystone/keys.ts';
+import { scheduleProblem } from '../services/schedule.ts';
 import { lintSpecs } from './config.ts';
 import type { Live } from './view.ts';
 
