@@ -56,6 +56,15 @@ test-options: setup ## every rendered option, read back by the services of each 
 test-alerts: setup ## alert rules and panels, judged by promtool (of Debian's package prometheus, fetched once)
 	node_modules/.bin/vitest run --config vitest.real.config.ts test/alerts $(ARGS)
 
+.PHONY: test-page
+test-page: setup ## the page in a real browser (installs Debian's chromium once)
+	@mkdir -p .run
+	node_modules/.bin/vitest run --config vitest.page.config.ts $(ARGS)
+
+.PHONY: pictures
+pictures: setup ## the pictures of the page in docs/images
+	$(TSX) test/page/pictures.ts
+
 .PHONY: fuzz
 fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
 	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
