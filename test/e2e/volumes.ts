@@ -61,6 +61,15 @@ export class Volumes {
   async detach(server: string, volume: string): Promise<void> {
     await this.#os.call('compute', 'DELETE', `/servers/${server}/os-volume_attachments/${volume}`);
     await this.become('volume', volume, 'available');
+    // Cinder has it back a moment before Nova forgets it.
+    await until(this.#stage, `server ${server} has let go of volume ${volume}`, 60, async () => {
+      const { volumeAttachments } = await this.#os.call<{ volumeAttachments: { volumeId: string }[] }>(
+        'compute',
+        'GET',
+        `/servers/${server}/os-volume_attachments`,
+      );
+      return !volumeAttachments.some(each => each.volumeId === volume);
+    });
   }
 
   /** Again and again: what something else depends on is refused, until that is gone. */
