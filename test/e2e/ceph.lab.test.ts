@@ -261,7 +261,7 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
         apiVersion: 'openstack.k8s.io/v1alpha1',
         kind,
         metadata: { name: kind.toLowerCase() },
-        spec: { ...spec, deletionPolicy: 'Delete' },
+        spec: { ...spec, ...(kind !== 'Memcached' && { deletionPolicy: 'Delete' }) },
       });
     await apply('MariaDB', { replicas: 1, storageSize: '1Gi', release });
     await apply('Memcached', { replicas: 1, memoryMB: 64, release });
