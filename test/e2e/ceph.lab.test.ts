@@ -306,7 +306,12 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
     await gone(stage, OpenStackControlPlane, 'cloud');
     await until(stage, 'pods are gone', 180, async () => (await stage.list(Pod)).length === 0);
     const names = async (resource: typeof Secret) => (await stage.list(resource)).map(o => o.metadata.name).sort();
-    expect(await names(PersistentVolumeClaim)).toEqual(['data-mariadb-0', 'data-rabbitmq-0']);
+    expect(await names(PersistentVolumeClaim)).toEqual([
+      'data-mariadb-0',
+      'data-ovn-nb-0',
+      'data-ovn-sb-0',
+      'data-rabbitmq-0',
+    ]);
     expect(await names(Secret)).toEqual(
       expect.arrayContaining(['keystone-admin', 'keystone-credential-keys', 'keystone-fernet-keys', 'mariadb-root']),
     );
