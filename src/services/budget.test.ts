@@ -34,6 +34,8 @@ const SERVICES = ['placement', 'glance', 'neutron', 'nova', 'cinder', 'heat', 'h
 const MAY_NAME: Readonly<Record<string, string>> = {
   'src/services/list.ts': 'the one list',
   'src/controlplane/sections.ts': 'where each stands in a cloud',
+  'src/insight/admission.ts': "the annotation of a host's cell, as its document has it",
+  'src/operator/webhook.ts': 'the rule that guards that annotation',
   'src/insight/config.ts': 'whose options a file of a kind is read by',
   'src/insight/journey.ts': 'the way of a variable to nova-compute on a host, as its document tells it',
   'src/insight/reasons.ts': "reasons of Nova's own, told in its words",
