@@ -122,7 +122,7 @@ describe('planned fields', () => {
     expect(plannedLeaves(agent).size).toBe(specLeaves(agent).length);
     const keystone = KINDS.find(kind => kind.kind === 'Keystone')!;
     expect(plannedLeaves(keystone).size).toBeLessThan(specLeaves(keystone).length);
-    expect(plannedLeaves(keystone).get('tls.secretName')).toMatch(/issue 6/);
+    expect(plannedLeaves(keystone).get('expose.type')).toMatch(/issue 6/);
     expect(plannedLeaves(keystone).has('fernetRotation.schedule')).toBe(false);
   });
 });

@@ -103,19 +103,36 @@ export const cloudTls = () => ({
   ).prefault({}),
 });
 
+const served = () => ({
+  enabled: flag('true serves this service over TLS.').default(false),
+  issuerRef: issuerRef().optional(),
+  secretName: objectName(
+    'Secret with tls.crt, tls.key and ca.crt for the internal endpoint, instead of an issuer.',
+  ).optional(),
+  caBundleSecretName: objectName('Secret with extra CAs to trust, key ca.crt.').optional(),
+});
+
+/** TLS of a server that only the cloud itself calls. */
+export const innerTls = () => ({ tls: group(served(), 'TLS of this service.').optional() });
+
 /** TLS of one service. */
 export const tls = () => ({
   tls: group(
     {
-      enabled: flag('true serves this service over TLS.').default(false),
-      issuerRef: issuerRef().optional(),
-      secretName: objectName(
-        'Secret with tls.crt, tls.key and ca.crt for the internal endpoint, instead of an issuer.',
+      ...served(),
+      publicSecretName: objectName(
+        'Secret with tls.crt and tls.key for the public endpoint. Absent: by issuerRef, else that of secretName.',
       ).optional(),
-      publicSecretName: objectName('The same for the public endpoint.').optional(),
-      caBundleSecretName: objectName('Secret with extra CAs to trust, key ca.crt.').optional(),
     },
     'TLS of this service.',
+  ).optional(),
+});
+
+/** TLS of a process that only calls others. */
+export const trust = () => ({
+  tls: group(
+    { caBundleSecretName: objectName('Secret with extra CAs to trust, key ca.crt.').optional() },
+    'Whom this process trusts, beyond the CAs of the servers it is linked to.',
   ).optional(),
 });
 

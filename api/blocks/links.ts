@@ -5,7 +5,7 @@ import { list, objectName } from '../schema/helpers.ts';
  * Links exist in pairs: a name, and a hand-made Secret (or address) that wins over it. The names are defaulted, so
  * there is no "exactly one" rule: a user who sets a Secret need not clear a name that the API server filled in.
  */
-const secretKeys = 'keys hostname, user, password; optional port';
+const secretKeys = 'keys hostname, user, password; optional ca.crt, port';
 
 export const database = () => ({
   databaseInstance: objectName('MariaDB object to create the database in.').default('mariadb'),
@@ -24,7 +24,7 @@ export const messageBus = () => ({
 export const identity = () => ({
   keystoneInstance: objectName('Keystone object to register the service in.').default('keystone'),
   keystoneSecret: objectName(
-    'Secret with a service user of an existing Keystone (keys url, user, password, project, region), instead of keystoneInstance.',
+    'Secret with a service user of an existing Keystone (keys url, user, password, project, region; optional ca.crt), instead of keystoneInstance.',
   ).optional(),
 });
 
@@ -49,7 +49,9 @@ export const secretLinks = {
     messageBusSecret: objectName(`Secret that opens the message bus (${secretKeys}, vhost).`).optional(),
   }),
   keystone: () => ({
-    keystoneSecret: objectName('Secret with the service user (keys url, user, password, project, region).').optional(),
+    keystoneSecret: objectName(
+      'Secret with the service user (keys url, user, password, project, region; optional ca.crt).',
+    ).optional(),
   }),
   memcached: () => ({
     memcachedServers: list(

@@ -1,5 +1,5 @@
 import { immutableField, objectName, text, type ValidationRule } from '../schema/helpers.ts';
-import { actions, images, podProfile, release, tls } from './common.ts';
+import { actions, images, podProfile, release, tls, trust } from './common.ts';
 import { secretLinks } from './links.ts';
 import { pods, replicas } from './pod.ts';
 
@@ -8,13 +8,16 @@ export const novaProcess = () => ({
   ...replicas(),
   ...secretLinks.keystone(),
   ...secretLinks.memcached(),
-  ...tls(),
+  ...trust(),
   ...pods(),
   ...release(),
   ...podProfile(),
   ...images(),
   ...actions(),
 });
+
+/** A process that others call. */
+export const novaServer = () => ({ ...novaProcess(), ...tls() });
 
 export const cellName = (why: string) => ({
   cellName: objectName(`${why} Fixed after creation: Nova does not move hosts or databases between cells.`).optional(),

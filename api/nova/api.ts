@@ -2,7 +2,7 @@ import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { publicEndpoint } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
 import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
-import { novaProcess, region } from '../blocks/nova-process.ts';
+import { novaServer, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
 
@@ -15,7 +15,7 @@ export const NovaAPI = kind({
   description: 'nova-api alone, from hand-made Secrets.',
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({
-    ...novaProcess(),
+    ...novaServer(),
     ...region(),
     ...secretLinks.apiDatabase(),
     ...secretLinks.cellDatabase(),

@@ -1,5 +1,5 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
-import { expose } from '../blocks/common.ts';
+import { expose, innerTls } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
 import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
@@ -16,6 +16,7 @@ export const NovaMetadata = kind({
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({
     ...novaProcess(),
+    ...innerTls(),
     ...region(),
     ...cellName('Name of the cell it serves; absent means all cells.'),
     ...secretLinks.apiDatabase(),

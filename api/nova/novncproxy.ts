@@ -2,7 +2,7 @@ import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { expose, publicEndpoint } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
 import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
-import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
+import { cellName, cellNameRule, novaServer, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
 
@@ -15,7 +15,7 @@ export const NovaNoVNCProxy = kind({
   description: 'The console proxy of one cell alone, from hand-made Secrets.',
   columns: [replicasColumn(), releaseColumn()],
   spec: () => ({
-    ...novaProcess(),
+    ...novaServer(),
     ...region(),
     ...cellName('Name of the cell, e.g. cell1.'),
     ...secretLinks.cellDatabase(),

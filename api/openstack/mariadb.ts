@@ -1,5 +1,5 @@
 import { replicasColumn } from '../blocks/columns.ts';
-import { lifecycle, storage, tls } from '../blocks/common.ts';
+import { innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas } from '../blocks/pod.ts';
 import { members } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
@@ -30,7 +30,7 @@ export const MariaDB = kind({
       },
       'A server that exists already; then nothing is deployed and replicas and storage mean nothing.',
     ).optional(),
-    ...tls(),
+    ...innerTls(),
     ...pods('my.cnf text'),
     ...lifecycle(),
   }),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { replicasColumn } from '../blocks/columns.ts';
-import { lifecycle, tls } from '../blocks/common.ts';
+import { innerTls, lifecycle } from '../blocks/common.ts';
 import { pods, replicas } from '../blocks/pod.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -23,7 +23,7 @@ export const Memcached = kind({
     ...replicas(),
     memoryMB: int(16, 1_048_576, 'Memory for cached items in MiB; the container gets some more.').default(256),
     maxConnections: int(16, 1_048_576, 'Connections at the same time.').default(8192),
-    ...tls(),
+    ...innerTls(),
     ...pods('memcached arguments, one per line,'),
     ...withoutData(),
   }),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { replicasColumn } from '../blocks/columns.ts';
-import { expose, lifecycle, storage, tls } from '../blocks/common.ts';
+import { expose, innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas, template } from '../blocks/pod.ts';
 import { members } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
@@ -50,7 +50,7 @@ export const OVNNetwork = kind({
       'The agent that forwards metadata requests of guests to Nova.',
     ).prefault({}),
     ...expose(),
-    ...tls(),
+    ...innerTls(),
     ...pods('ovs-vsctl external-ids, one key=value per line,'),
     ...lifecycle(),
   }),

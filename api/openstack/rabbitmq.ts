@@ -1,5 +1,5 @@
 import { replicasColumn } from '../blocks/columns.ts';
-import { expose, lifecycle, storage, tls } from '../blocks/common.ts';
+import { expose, innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas } from '../blocks/pod.ts';
 import { members } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
@@ -29,7 +29,7 @@ export const RabbitMQ = kind({
       'A bus that exists already; then nothing is deployed and replicas and storage mean nothing.',
     ).optional(),
     ...expose(),
-    ...tls(),
+    ...innerTls(),
     ...pods('rabbitmq.conf text'),
     ...lifecycle(),
   }),

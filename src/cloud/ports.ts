@@ -39,6 +39,8 @@ export interface Sql {
   dropDatabase(name: string): Promise<Changed>;
   /** What a column of a table holds; for who may read it. */
   column(database: string, table: string, column: string): Promise<readonly string[]>;
+  /** The certificate that the server shows has this SHA-256 fingerprint, or it is told to read its files again. */
+  ensureCertificate(fingerprint: string): Promise<Changed>;
   /** Names of the databases, system ones left out. */
   databases(): Promise<readonly string[]>;
 }

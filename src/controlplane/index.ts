@@ -1,10 +1,22 @@
 import { OpenStackControlPlane, PHASES, type Phase } from '../../api/openstack/controlplane.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
+import { Secret } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import { assertReady, conditionOf, isReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { stall, wait } from '../runtime/plan/unmet.ts';
-import { type Cloud, childSpec, enabled, kindOf, SECTION_NAMES, SECTIONS, type SectionName } from './sections.ts';
+import { SERVING_LABEL } from '../services/tls/certificate.ts';
+import { union } from '../services/tls/x509.ts';
+import {
+  CLOUD_BUNDLE,
+  type Cloud,
+  childSpec,
+  enabled,
+  kindOf,
+  SECTION_NAMES,
+  SECTIONS,
+  type SectionName,
+} from './sections.ts';
 
 const row = rowsOf<Cloud>();
 
@@ -108,11 +120,27 @@ function endpointsOf(cx: Cx<Cloud>): Record<string, string> {
   return urls;
 }
 
+/** One bundle for the cloud: what each of its servers wants to be trusted for, and what the user adds. */
+const bundle = row('CABundleReady', {
+  needs: { input },
+  when: object => object.spec.tls.enabled,
+  run: async cx => {
+    const { caBundleSecretName: extra } = cx.spec.tls;
+    const more = extra && (await cx.secret(extra, ['ca.crt'], 'spec.tls.caBundleSecretName'))['ca.crt'];
+    const shown = cx.list(Secret, { [SERVING_LABEL]: 'true' }).map(secret => {
+      const { 'ca.crt': ca = '' } = (secret.data ?? {}) as Readonly<Record<string, string>>;
+      return Buffer.from(ca, 'base64').toString();
+    });
+    const data = { 'ca.crt': Buffer.from(union(more, ...shown)).toString('base64') };
+    await cx.apply(Secret, { metadata: { name: CLOUD_BUNDLE }, type: 'Opaque', data });
+  },
+});
+
 const rows: Partial<Record<SectionName, Row<Cloud, unknown>>> = {};
 for (const section of SECTION_NAMES) {
   const kind = kindOf(section);
   rows[section] = row(`${kind.kind}Ready`, {
-    needs: { input },
+    needs: { input, bundle },
     uses: SECTIONS[section].after.map(before => rows[before]!),
     when: object => enabled(object.spec, section),
     run: async cx => {
@@ -155,6 +183,6 @@ function inTurn(cx: Cx<Cloud>, section: SectionName): void {
 const kinds = SECTION_NAMES.map(kindOf);
 export const controlplane: Plan<Cloud> = plan<Cloud>(
   OpenStackControlPlane,
-  { input, ...rows },
-  { manages: kinds, reads: [OpenStackControlPlane] },
+  { input, bundle, ...rows },
+  { manages: [...kinds, Secret], reads: [OpenStackControlPlane] },
 );

@@ -54,17 +54,32 @@ const CLOUD_WIDE = [
   'actions',
 ] as const;
 
-/** A name of its own under the cloud's domain for each service that can be published; TLS as the cloud has it. */
+/** Whom all parts of a cloud trust; for people too. */
+export const CLOUD_BUNDLE = 'openstack-ca-bundle';
+
+/** Clients of the cache speak no TLS (src/services/memcached). */
+const PLAIN: readonly SectionName[] = ['memcached'];
+
+/** TLS as the cloud has it; a section says by which issuer or Secret, or that it goes without. */
+function encrypted(spec: DeepReadonly<CloudSpec>, section: SectionName): object {
+  const { enabled = false, issuerRef } = spec.tls ?? {};
+  if (!enabled || PLAIN.includes(section) || !kindOf(section).specFields.includes('tls')) return {};
+  const own = (spec[section] as { readonly tls?: object }).tls;
+  return { tls: { enabled, ...(issuerRef && { issuerRef }), caBundleSecretName: CLOUD_BUNDLE, ...own } };
+}
+
+/** A name of its own under the cloud's domain for each service that can be published. */
 function published(spec: DeepReadonly<CloudSpec>, section: SectionName): object {
-  const { publicDomain, ingress, tls } = spec;
-  const own = spec[section] as { readonly ingress?: object; readonly publicURL?: string; readonly tls?: object };
+  const { publicDomain, ingress } = spec;
+  const own = spec[section] as { readonly ingress?: object; readonly publicURL?: string };
   if (publicDomain === undefined || own.publicURL || !kindOf(section).specFields.includes('ingress')) return {};
   const { className, annotations, gatewayRef } = ingress;
-  const shared = { className, ...(annotations && { annotations }), ...(gatewayRef && { gatewayRef }) };
-  return {
-    ingress: { ...shared, hostname: `${section}.${publicDomain}`, ...own.ingress },
-    ...(tls.enabled && tls.issuerRef && !own.tls && { tls: { enabled: true, issuerRef: tls.issuerRef } }),
+  const shared = {
+    className,
+    ...(annotations && { annotations }),
+    ...(gatewayRef && { gatewayRef: { ...gatewayRef } }),
   };
+  return { ingress: { ...shared, hostname: `${section}.${publicDomain}`, ...own.ingress } };
 }
 
 /** What spec.storageBackend means for those who keep data; a section that says otherwise wins. */
@@ -92,5 +107,6 @@ export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): 
     ...(shape.includes('mechanism') && { mechanism: spec.networkBackend }),
     ...own,
     ...published(spec, section),
+    ...encrypted(spec, section),
   };
 }

@@ -24,8 +24,15 @@ function urlIn(run: Run, section: string): string {
   return urls.at(-1) ?? '';
 }
 
+/** What the URL names to verify the server with is a file of the pod. */
+export function databaseUrlIn(run: Run, url: string): DatabaseUrl | undefined {
+  const path = /[?&]ssl_ca=([^&]+)/.exec(url)?.[1];
+  const parsed = parseDatabaseUrl(url);
+  return parsed && path ? { ...parsed, trust: () => run.file(path) } : parsed;
+}
+
 function databaseIn(run: Run, net: Net, section: string): Database | string {
-  const url = parseDatabaseUrl(urlIn(run, section));
+  const url = databaseUrlIn(run, urlIn(run, section));
   return url === undefined ? `no [${section}] connection in the mounted configuration` : open(net, url);
 }
 
@@ -85,7 +92,7 @@ export function novaServices(net: Net, used: DatabaseUrl | undefined): object[] 
     .map(([name, { cells = {} }]) => ({ name, urls: Object.values(cells).map(cell => parseDatabaseUrl(cell.url)) }))
     .find(api => api.name === used?.database || api.urls.some(url => url?.database === used?.database))?.urls;
   return (urls ?? []).flatMap(url => {
-    const database = url && open(net, url);
+    const database = url && open(net, { ...url, trust: used?.trust });
     return typeof database === 'object' ? Object.values(database.services ?? {}) : [];
   });
 }

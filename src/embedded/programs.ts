@@ -1,7 +1,8 @@
+import { lookup, parse } from '../oslo/parse.ts';
 import { open } from './backends/sql.ts';
-import { type DatabaseUrl, type KeystoneRows, type Net, parseDatabaseUrl, type Served } from './backends/state.ts';
+import type { Caller, DatabaseUrl, KeystoneRows, Net, Served } from './backends/state.ts';
 import { cinderReports } from './cinder.ts';
-import { novaCheckCell, novaDeleteCell, novaEnsureCell, novaReports, novaSync } from './nova.ts';
+import { databaseUrlIn, novaCheckCell, novaDeleteCell, novaEnsureCell, novaReports, novaSync } from './nova.ts';
 import type { PodObject } from './pretend/objects.ts';
 import { commandOf, type Exit, type Outcome, type Programs, type Run } from './pretend/program.ts';
 
@@ -67,7 +68,14 @@ function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
       return { exit: 1, message: 'Database is uninitialized and no root password is given', after: 100 };
     net.disks.sql[volume] = { users: { [root]: { password: given, all: true, databases: [] } }, databases: {} };
   } else if (init !== undefined) server.users[root] = { password: given!, all: true, databases: [] };
-  serve(run.pod, { is: 'sql', volume });
+  // Read at the start and when told to, as FLUSH SSL does.
+  const path = /^ssl-cert\s*=\s*(\S+)/m.exec(textOf(run, /\.cnf$/).join('\n'))?.[1];
+  const certificate = () => (path === undefined ? undefined : run.file(path));
+  let shown = certificate();
+  const flush = (): void => {
+    shown = certificate();
+  };
+  serve(run.pod, { is: 'sql', volume, ...(shown !== undefined && { shows: () => shown, flush }) });
   return SERVER;
 }
 
@@ -81,7 +89,8 @@ function startRabbit(run: Run, net: Net, serve: Serve): Outcome {
     const password = value('default_pass') ?? run.env.RABBITMQ_DEFAULT_PASS ?? 'guest';
     net.disks.bus[volume] = { users: { [user]: { password, administrator: true, vhosts: ['/'] } }, vhosts: ['/'] };
   }
-  serve(run.pod, { is: 'bus', volume });
+  const path = /^ssl_options\.certfile\s*=\s*(\S+)/m.exec(textOf(run, /rabbitmq\.conf$/).join('\n'))?.[1];
+  serve(run.pod, { is: 'bus', volume, ...(path && { shows: () => run.file(path) }) });
   return SLOW_SERVER;
 }
 
@@ -89,13 +98,20 @@ function startUwsgi(run: Run, net: Net, serve: Serve): Outcome {
   const missing = fabricOf(run).find(({ host, port }) => !net.answers(host, port));
   if (missing) return { exit: 1, message: `OVN database ${missing.host}:${missing.port}: not connected`, after: 5_000 };
   const command = `${commandOf(run)}\n${textOf(run, /uwsgi\.ini$|\.ini$/).join('\n')}`;
-  if (!command.includes('keystone')) serve(run.pod, { is: 'other', database: connectionOf(run) });
+  const path = /^https-socket\s*=\s*[^,\n]+,([^,\n]+),/m.exec(command)?.[1];
+  // A change of the file makes uwsgi start its workers anew.
+  const shows = path === undefined ? undefined : () => run.file(path);
+  if (path !== undefined && run.file(path) === undefined)
+    return { exit: 1, message: `unable to set SSL certificate: ${path}`, after: 1_000 };
+  if (!command.includes('keystone'))
+    serve(run.pod, { is: 'other', database: connectionOf(run), keystone: keystoneOf(run), shows });
   else {
     // Configuration is read once at the start; keys are read from the mount, live.
     serve(run.pod, {
       is: 'identity',
       database: connectionOf(run),
       keys: () => run.files('/etc/keystone/fernet-keys').length,
+      shows,
     });
   }
   return { serves: true, readyAfter: 5_000 };
@@ -104,7 +120,7 @@ function startUwsgi(run: Run, net: Net, serve: Serve): Outcome {
 /** Databases of OVN that the application connects to before it serves (`ovn_nb_connection = tcp:10.0.0.1:6641`). */
 const fabricOf = (run: Run): { host: string; port: number }[] =>
   textOf(run, /\.ini$/).flatMap(text =>
-    [...text.matchAll(/^\s*ovn_[ns]b_connection\s*=\s*tcp:(.+):(\d+)\s*$/gm)].map(m => ({
+    [...text.matchAll(/^\s*ovn_[ns]b_connection\s*=\s*(?:tcp|ssl):(.+):(\d+)\s*$/gm)].map(m => ({
       host: m[1]!,
       port: Number(m[2]),
     })),
@@ -171,7 +187,20 @@ function connectionOf(run: Run): DatabaseUrl | undefined {
   const all = textOf(run, /\.conf$/).flatMap(text =>
     [...text.matchAll(/^\s*connection\s*=\s*(\S+)\s*$/gm)].map(m => m[1]!),
   );
-  return parseDatabaseUrl(all.at(-1) ?? '');
+  return databaseUrlIn(run, all.at(-1) ?? '');
+}
+
+function keystoneOf(run: Run): Caller | undefined {
+  const option = (key: string): string | undefined =>
+    textOf(run, /\.conf$/)
+      .flatMap(text => {
+        const parsed = parse(text);
+        const found = 'ok' in parsed ? lookup(parsed.ok, 'keystone_authtoken', key) : undefined;
+        return found ? [found.value] : [];
+      })
+      .at(-1);
+  const [url, file] = [option('auth_url'), option('cafile')];
+  return url === undefined ? undefined : { url, ...(file && { trust: () => run.file(file) }) };
 }
 
 function databaseOf(run: Run, net: Net) {

@@ -85,6 +85,38 @@ export const REASONS = {
     'An object that the spec names does not exist.',
     'Create it, or name another one in the field.',
   ),
+  GatewayAPINotFound: entry(
+    'User',
+    'The spec names a Gateway, and the CustomResourceDefinitions of the Gateway API are not installed.',
+    'Install them, or publish through an IngressClass.',
+  ),
+  GatewayNotFound: entry('User', 'The Gateway that the spec names does not exist.', 'Create it, or name another one.'),
+  RouteRefused: entry(
+    'User',
+    'The Gateway does not accept the route of this service.',
+    'Look at its listeners: which routes they admit, and from which namespaces.',
+  ),
+  CertManagerNotFound: entry(
+    'User',
+    'The spec asks cert-manager for a certificate, and its CustomResourceDefinitions are not installed.',
+    'Install cert-manager, or name a Secret in spec.tls.secretName.',
+  ),
+  IssuerNotFound: entry(
+    'User',
+    'The issuer of certificates that the spec names does not exist.',
+    'Create it, or name another one.',
+  ),
+  CertificateNotReady: entry(
+    'Cluster',
+    'cert-manager has not made the certificate yet.',
+    'Wait; if it stays, look at the Certificate that the message names and at its CertificateRequest.',
+  ),
+  CertificateInvalid: entry(
+    'User',
+    'The certificate in a Secret would not work: it has another name, key or CA. What was in use before still is.',
+    'Put right the key of the Secret that the message names.',
+  ),
+  CertificateExpired: entry('User', 'The certificate in a Secret has ended.', 'Renew it.'),
   SecretNotFound: entry(
     'User',
     'A Secret that the spec names does not exist.',

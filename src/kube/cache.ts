@@ -14,6 +14,8 @@ export interface Cache {
   informer<T extends KubeObject = AnyObject>(options: InformerOptions): Informer<T>;
   /** The informer registered first for a resource, whole objects before metadata only; throws NoInformer. */
   for<T extends KubeObject = AnyObject>(resource: Resource): Informer<T>;
+  /** Whether somebody watches it: an optional resource is not watched while its CRD is missing. */
+  has(resource: Resource): boolean;
   all(): readonly Informer[];
   startAll(): void;
   /** Stops and forgets one: its CRD went away. */
@@ -46,7 +48,9 @@ export function createCache(deps: CacheDeps): Cache {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      await Promise.race([Promise.all([...informers.values()].map(informer => informer.synced)), expiry]);
+      // One that has synced may have made others: those of kinds whose CRD it found.
+      while ([...informers.values()].some(informer => !informer.hasSynced()))
+        await Promise.race([Promise.all([...informers.values()].map(informer => informer.synced)), expiry]);
     } finally {
       signal?.removeEventListener('abort', abort);
       expiry.catch(() => {});
@@ -74,6 +78,7 @@ export function createCache(deps: CacheDeps): Cache {
       if (!found) throw new NoInformer(`nobody watches ${resourceName(resource)}: register an informer before reading`);
       return found as Informer<KubeObject> as Informer<T>;
     },
+    has: resource => [...informers.values()].some(informer => sameResource(informer.resource, resource)),
     all: () => [...informers.values()],
     startAll() {
       for (const informer of informers.values()) informer.start();

@@ -5,6 +5,8 @@ export interface Resource {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Its CustomResourceDefinition is somebody else's and may come after us, go, or never be there. */
+  readonly optional?: boolean;
 }
 
 export const apiVersionOf = (r: { group: string; version: string }): string =>
@@ -69,3 +71,15 @@ export const ValidatingWebhookConfiguration = builtin(
   'validatingwebhookconfigurations',
   false,
 );
+
+const foreign = (group: string, kind: string, plural: string, namespaced = true): Resource => ({
+  ...builtin(group, 'v1', kind, plural, namespaced),
+  optional: true,
+});
+
+export const Certificate = foreign('cert-manager.io', 'Certificate', 'certificates');
+export const Issuer = foreign('cert-manager.io', 'Issuer', 'issuers');
+export const ClusterIssuer = foreign('cert-manager.io', 'ClusterIssuer', 'clusterissuers', false);
+export const Gateway = foreign('gateway.networking.k8s.io', 'Gateway', 'gateways');
+export const HTTPRoute = foreign('gateway.networking.k8s.io', 'HTTPRoute', 'httproutes');
+export const BackendTLSPolicy = foreign('gateway.networking.k8s.io', 'BackendTLSPolicy', 'backendtlspolicies');

@@ -3,7 +3,7 @@ import type { Informer } from '../kube/cache.ts';
 import { createCache } from '../kube/cache.ts';
 import { createClient } from '../kube/client.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
-import { type Resource, resourceName, Secret } from '../kube/resource.ts';
+import { CustomResourceDefinition, type Resource, resourceName, Secret } from '../kube/resource.ts';
 import { Controller } from '../runtime/controller.ts';
 import { createRecorder } from '../runtime/events.ts';
 import { Gate } from '../runtime/gate.ts';
@@ -82,15 +82,18 @@ export function createOperator(options: OperatorOptions): Operator {
   });
 
   const cache = createCache({ transport, clock, random, log: (level, text, fields) => log[level](text, fields) });
-  const informers = watched(plans).map(({ resource, ours }) =>
+  const watch = ({ resource, ours }: Watched): Informer =>
     cache.informer({
       resource,
       namespaces: resource.namespaced ? namespaces : [],
       ...(ours ? {} : resource.namespaced && { labelSelector: `${MANAGED_LABEL}=true` }),
       keepManagers: [MANAGER],
       indexers: { [OWNER_INDEX]: ownerIndex, [INSTANCE_INDEX]: instanceIndex },
-    }),
-  );
+      // Which there are is all that we ask.
+      ...(resource === CustomResourceDefinition && { metadataOnly: true }),
+    });
+  const wanted = watched(plans);
+  const informers = wanted.filter(({ resource }) => !resource.optional).map(watch);
   const secrets = cache.informer({ resource: Secret, namespaces, metadataOnly: true });
 
   exportInformers(metrics, () => cache.all());
@@ -149,7 +152,7 @@ export function createOperator(options: OperatorOptions): Operator {
       controllers.get(owner.slice(0, cut))?.enqueue(owner.slice(cut + 1));
     }
   };
-  for (const informer of [...informers, secrets]) {
+  const follow = (informer: Informer): void => {
     // A Secret of ours is in both informers; one of them is enough to wake its readers.
     const counts = (object: DeepReadonly<AnyObject>) =>
       informer !== secrets || object.metadata.labels?.[MANAGED_LABEL] !== 'true';
@@ -159,13 +162,39 @@ export function createOperator(options: OperatorOptions): Operator {
       deleted: object => tell(object),
       updated: (before, after) => tell(before, after),
     });
+  };
+  for (const informer of [...informers, secrets]) follow(informer);
+  // Kinds of others are watched while their CRD is there.
+  for (const each of wanted.filter(({ resource }) => resource.optional)) {
+    const name = resourceName(each.resource);
+    let informer: Informer | undefined;
+    cache.for(CustomResourceDefinition).onChange({
+      added: crd => {
+        if (crd.metadata.name !== name || informer) return;
+        informer = watch(each);
+        follow(informer);
+        informer.start();
+      },
+      deleted: crd => {
+        if (crd.metadata.name !== name || !informer) return;
+        void cache.drop(informer);
+        informer = undefined;
+      },
+    });
   }
   return { manager, election, informers: [...informers, secrets] };
 }
 
+interface Watched {
+  readonly resource: Resource;
+  /** Without our label. */
+  readonly ours: boolean;
+}
+
 /** Every resource that some plan reconciles, writes or reads. Own kinds are cached whole, built-ins by label (rule 2). */
-function watched(plans: readonly Plan<never>[]): { resource: Resource; ours: boolean }[] {
+function watched(plans: readonly Plan<never>[]): Watched[] {
   const own = new Set(plans.map(plan => resourceName(plan.kind)));
+  const written = new Set(plans.flatMap(plan => plan.manages.map(resourceName)));
   const found = new Map<string, Resource>();
   for (const plan of plans)
     for (const resource of [plan.kind, ...plan.manages, ...plan.reads, Secret])
@@ -174,6 +203,8 @@ function watched(plans: readonly Plan<never>[]): { resource: Resource; ours: boo
     resource,
     ours:
       own.has(resourceName(resource)) ||
+      // Others make them, and never with our label.
+      (resource.optional === true && !written.has(resourceName(resource))) ||
       resource.group.endsWith('openstack.org') ||
       resource.group === 'openstack.k8s.io',
   }));

@@ -1,10 +1,10 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** An authority and a server certificate that it signed: just enough DER (X.690, RFC 5280) for that. */
+/** Authorities and what they sign, without a program or a library: just enough DER (X.690, RFC 5280) for that. */
 export interface Certificate {
   /** PEM of the authority. */
   readonly ca: string;
-  /** PEM of the server's certificate and key. */
+  /** PEM of the certificate and its key. */
   readonly cert: string;
   readonly key: string;
 }
@@ -36,9 +36,12 @@ interface Subject {
   readonly name: string;
   readonly publicKey: KeyObject;
   readonly extensions: (spki: Buffer) => Uint8Array[];
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
 }
 
-function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }, now: number, days: number): string {
+function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }): string {
   const spki = subject.publicKey.export({ type: 'spki', format: 'der' });
   // The first bit must be 0, or the serial number would be negative.
   const serial = randomBytes(16);
@@ -48,8 +51,7 @@ function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }
     tlv(0x02, serial),
     ECDSA_WITH_SHA256,
     commonName(issuer.name),
-    // A day back: clocks of containers differ.
-    sequence(time(new Date(now - DAY)), time(new Date(now + days * DAY))),
+    sequence(time(new Date(subject.from)), time(new Date(subject.to))),
     commonName(subject.name),
     spki,
     tlv(0xa3, sequence(...subject.extensions(spki))),
@@ -60,25 +62,40 @@ function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
-export interface CertificateOptions {
-  /** DNS names it is good for. */
-  readonly names?: readonly string[];
-  readonly days?: number;
-  /** Of the authority: two that trust each other's certificates must not have the same. */
-  readonly authority?: string;
+const identifier = (spki: Buffer) => extension(oid(0x55, 0x1d, 0x0e), false, octets(keyId(spki)));
+const USAGES = { server: 1, client: 2 } as const;
+
+export interface Order {
+  /** DNS names, or addresses of version 4. */
+  readonly names: readonly string[];
+  readonly usages?: readonly (keyof typeof USAGES)[];
+  /** Milliseconds since 1970; a day back and a year ahead of the authority's time unless given. */
+  readonly from?: number;
+  readonly to?: number;
 }
 
-/** Also good for 127.0.0.1. */
-export function makeCertificate(now: number, options: CertificateOptions = {}): Certificate {
-  const { names = ['localhost'], days = 365 } = options;
-  const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const server = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const issuer = { name: options.authority ?? 'openstack-operator embedded', privateKey: authority.privateKey };
-  const identifier = (spki: Buffer) => extension(oid(0x55, 0x1d, 0x0e), false, octets(keyId(spki)));
+export interface Authority {
+  readonly ca: string;
+  /** PEM of its own key. */
+  readonly key: string;
+  issue(order: Order): Certificate;
+}
+
+const nameOf = (name: string): Buffer =>
+  /^\d+(\.\d+){3}$/.test(name) ? tlv(0x87, Buffer.from(name.split('.').map(Number))) : tlv(0x82, Buffer.from(name));
+
+/** `now` in milliseconds since 1970. */
+export function makeAuthority(name: string, now: number): Authority {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const issuer = { name, privateKey: keys.privateKey };
+  // A day back: clocks of containers differ.
+  const life = { from: now - DAY, to: now + 365 * DAY };
   const ca = issue(
     {
-      name: issuer.name,
-      publicKey: authority.publicKey,
+      ...life,
+      to: now + 3650 * DAY,
+      name,
+      publicKey: keys.publicKey,
       extensions: spki => [
         extension(oid(0x55, 0x1d, 0x13), true, sequence(TRUE)),
         // keyCertSign
@@ -87,28 +104,55 @@ export function makeCertificate(now: number, options: CertificateOptions = {}): 
       ],
     },
     issuer,
-    now,
-    days,
   );
-  const cert = issue(
-    {
-      name: names[0] ?? 'localhost',
-      publicKey: server.publicKey,
-      extensions: spki => [
-        // serverAuth
-        extension(oid(0x55, 0x1d, 0x25), false, sequence(oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01))),
-        // Subject alternative names: DNS, and IP:127.0.0.1
-        extension(
-          oid(0x55, 0x1d, 0x11),
-          false,
-          sequence(...names.map(name => tlv(0x82, Buffer.from(name))), tlv(0x87, Buffer.from([127, 0, 0, 1]))),
-        ),
-        identifier(spki),
-      ],
+  return signer(issuer, ca, life);
+}
+
+/** One that was made before. */
+export const authorityFrom = (name: string, ca: string, key: string, now: number): Authority =>
+  signer({ name, privateKey: createPrivateKey(key) }, ca, { from: now - DAY, to: now + 365 * DAY });
+
+function signer(
+  issuer: { readonly name: string; readonly privateKey: KeyObject },
+  ca: string,
+  life: { readonly from: number; readonly to: number },
+): Authority {
+  return {
+    ca,
+    key: issuer.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    issue: ({ names, usages = ['server', 'client'], from = life.from, to = life.to }) => {
+      const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const purposes = usages.map(usage => oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, USAGES[usage]));
+      const cert = issue(
+        {
+          name: (names[0] ?? issuer.name).slice(0, 64),
+          publicKey: own.publicKey,
+          from,
+          to,
+          extensions: spki => [
+            extension(oid(0x55, 0x1d, 0x25), false, sequence(...purposes)),
+            extension(oid(0x55, 0x1d, 0x11), false, sequence(...names.map(nameOf))),
+            identifier(spki),
+          ],
+        },
+        issuer,
+      );
+      return { ca, cert, key: own.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
     },
-    issuer,
-    now,
-    days,
-  );
-  return { ca, cert, key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
+  };
+}
+
+export interface CertificateOptions {
+  /** DNS names it is good for. */
+  readonly names?: readonly string[];
+  readonly days?: number;
+  /** Of the authority: two that trust each other's certificates must not have the same. */
+  readonly authority?: string;
+}
+
+/** Of an authority that nobody keeps. Also good for 127.0.0.1. */
+export function makeCertificate(now: number, options: CertificateOptions = {}): Certificate {
+  const { names = ['localhost'], days = 365, authority = 'openstack-operator embedded' } = options;
+  const order = { names: [...names, '127.0.0.1'], usages: ['server'] as const, to: now + days * DAY };
+  return makeAuthority(authority, now).issue(order);
 }

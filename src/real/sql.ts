@@ -1,3 +1,4 @@
+import { TLSSocket } from 'node:tls';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { refused, rejected, unreachable } from '../cloud/faults.ts';
 import type { CloudError, Sql, SqlAddress } from '../cloud/ports.ts';
@@ -32,7 +33,7 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
   };
 
   /** One connection per call: calls are minutes apart, and an idle one would only be cut by the server. */
-  async function session<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  async function session<T>(work: (run: Run, shown: string | undefined) => Promise<T>): Promise<T> {
     const { createConnection } = await import('mysql2/promise');
     let connection: Connection | undefined;
     try {
@@ -49,7 +50,7 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
       const result = await work(async (sql, values = []) => {
         const [rows] = await open.query({ sql, values: [...values], timeout: deadline });
         return rows as RowDataPacket[];
-      });
+      }, shownBy(open));
       // A goodbye: without it the server's log fills with aborted connections.
       await open.end();
       return result;
@@ -121,6 +122,13 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
       });
     },
 
+    ensureCertificate: fingerprint =>
+      session(async (run, shown) => {
+        if (shown === undefined || shown === fingerprint) return false;
+        await run('FLUSH SSL');
+        return true;
+      }),
+
     databases: () =>
       session(async run => {
         const rows = await run('SELECT SCHEMA_NAME AS name FROM information_schema.SCHEMATA');
@@ -130,6 +138,12 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
           .sort();
       }),
   };
+}
+
+/** The fingerprint of the certificate at the other end; undefined where the way is plain. */
+function shownBy(connection: Connection): string | undefined {
+  const { stream } = (connection as Connection & { connection?: { stream?: unknown } }).connection ?? {};
+  return stream instanceof TLSSocket ? stream.getPeerCertificate().fingerprint256 : undefined;
 }
 
 type Run = (sql: string, values?: readonly string[]) => Promise<RowDataPacket[]>;

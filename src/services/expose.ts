@@ -1,8 +1,9 @@
 import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { type Exposed, ingressUrl } from './ingress.ts';
+import { type Exposed, ingressUrl, serviceAnnotations } from './ingress.ts';
 import { serviceHost, workloadName } from './names.ts';
+import { schemeOf } from './tls/certificate.ts';
 
 export interface Endpoints {
   /** Without a path. */
@@ -21,7 +22,7 @@ export function endpointsOf<O extends Managed>(
   port: number,
   main = component === 'api',
 ): Endpoints {
-  const internal = `http://${serviceHost(cx, workloadName(cx.name, component))}:${port}`;
+  const internal = `${schemeOf(cx.spec)}://${serviceHost(cx, workloadName(cx.name, component))}:${port}`;
   const given = cx.spec as Readonly<Record<string, string | undefined>>;
   const open = ingressUrl(cx.spec as Exposed, main ? undefined : component) ?? internal;
   if (main) return { internal, outside: path => given.publicURL ?? `${open}${path}` };
@@ -37,8 +38,9 @@ export interface ServicePorts {
 }
 
 export function applyService<O extends Managed>(cx: Cx<O>, service: ServicePorts) {
+  const annotations = serviceAnnotations(cx.spec);
   return cx.apply(Service, {
-    metadata: { name: service.name },
+    metadata: { name: service.name, ...(Object.keys(annotations).length > 0 && { annotations }) },
     spec: {
       selector: service.selector,
       ports: Object.entries(service.ports).map(([name, port]) => ({ name, port, targetPort: port, protocol: 'TCP' })),

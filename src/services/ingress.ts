@@ -1,14 +1,13 @@
 import { Ingress, IngressClass } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { stall, wait } from '../runtime/plan/unmet.ts';
+import { wait } from '../runtime/plan/unmet.ts';
+import { type GatewayRef, route } from './gateway.ts';
+import { serviceHost } from './names.ts';
+import { checkedPublic, type IssuerRef, overTls, servingSecret, type TlsSpec } from './tls/certificate.ts';
+import { trustOf } from './tls/trust.ts';
 
 /** How the world reaches an HTTP service: spec.ingress and spec.tls of every kind that has them. */
-
-interface Issuer {
-  readonly name: string;
-  readonly kind: string;
-}
 
 export interface Exposed {
   readonly ingress?: {
@@ -16,29 +15,37 @@ export interface Exposed {
     readonly path?: string;
     readonly className?: string;
     readonly annotations?: Readonly<Record<string, string>>;
-    readonly gatewayRef?: object;
+    readonly gatewayRef?: GatewayRef;
   };
-  readonly tls?: { readonly enabled: boolean; readonly publicSecretName?: string; readonly issuerRef?: Issuer };
+  readonly tls?: TlsSpec;
 }
 
 /** The main component has the name itself, another one `<first label>-<component>`. */
 const hostOf = (hostname: string, component: string | undefined): string =>
   component === undefined ? hostname : hostname.replace(/^[^.]+/, label => `${label}-${component}`);
 
-/** How the ingress ends TLS, if it does: with a Secret of the user's, or one that cert-manager makes for the Ingress. */
-function tlsOf({ tls }: Exposed): { readonly given?: string; readonly issuer?: Issuer } | undefined {
+interface Ends {
+  /** A Secret of the user's, and the field that names it. */
+  readonly given?: string;
+  readonly field?: string;
+  /** cert-manager makes one for the Ingress. */
+  readonly issuer?: IssuerRef;
+}
+
+/** How the ingress ends TLS, if it does. */
+function endsOf({ tls }: Exposed): Ends | undefined {
   if (tls === undefined) return undefined;
-  const { enabled, publicSecretName: given, issuerRef } = tls;
-  const issuer = issuerRef && { name: issuerRef.name, kind: issuerRef.kind };
-  if (given !== undefined) return { given };
-  return enabled && issuer ? { issuer } : undefined;
+  const { enabled, publicSecretName, issuerRef, secretName } = tls;
+  if (publicSecretName !== undefined) return { given: publicSecretName, field: 'spec.tls.publicSecretName' };
+  if (enabled && issuerRef) return { issuer: issuerRef };
+  return enabled && secretName !== undefined ? { given: secretName, field: 'spec.tls.secretName' } : undefined;
 }
 
 /** The URL that users see, without the path of an API; undefined when nothing is published. */
 export function ingressUrl(spec: Exposed, component?: string): string | undefined {
   const { hostname, path = '' } = spec.ingress ?? {};
   if (hostname === undefined) return undefined;
-  return `${tlsOf(spec) ? 'https' : 'http'}://${hostOf(hostname, component)}${path.replace(/\/$/, '')}`;
+  return `${endsOf(spec) ? 'https' : 'http'}://${hostOf(hostname, component)}${path.replace(/\/$/, '')}`;
 }
 
 /** Images are large and consoles stay open: what controllers must be told, by the class they are known under. */
@@ -55,22 +62,49 @@ const PATIENCE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-const issued = (issuer: Issuer): Record<string, string> => ({
+/** That the Service behind speaks HTTPS, how to verify it, and by which name. */
+const BACKEND: Readonly<Record<string, (names: BackendNames) => Readonly<Record<string, string>>>> = {
+  haproxy: ({ secret, host }) => ({
+    'haproxy-ingress.github.io/backend-protocol': 'h1-ssl',
+    'haproxy-ingress.github.io/secure-verify-ca-secret': secret,
+    'haproxy-ingress.github.io/secure-verify-hostname': host,
+  }),
+  nginx: ({ namespace, secret, host }) => ({
+    'nginx.ingress.kubernetes.io/backend-protocol': 'HTTPS',
+    'nginx.ingress.kubernetes.io/proxy-ssl-secret': `${namespace}/${secret}`,
+    'nginx.ingress.kubernetes.io/proxy-ssl-verify': 'on',
+    'nginx.ingress.kubernetes.io/proxy-ssl-name': host,
+  }),
+};
+interface BackendNames {
+  readonly namespace: string;
+  readonly secret: string;
+  readonly host: string;
+}
+
+/** Traefik reads it off the Service, and verifies by settings of its own. */
+export const serviceAnnotations = (spec: unknown): Readonly<Record<string, string>> => {
+  const { ingress } = spec as Exposed;
+  return overTls(spec) && ingress?.hostname !== undefined && ingress.className === 'traefik'
+    ? { 'traefik.ingress.kubernetes.io/service.serversscheme': 'https' }
+    : {};
+};
+
+const issued = (issuer: IssuerRef): Record<string, string> => ({
   [`cert-manager.io/${issuer.kind === 'ClusterIssuer' ? 'cluster-issuer' : 'issuer'}`]: issuer.name,
 });
 
 /** Publishes a Service, if the spec says so. Waits for the class and, under TLS, for the certificate, by name. */
 export async function publish<O extends Managed>(cx: Cx<O>, service: string, component?: string): Promise<void> {
   const { ingress } = cx.spec as Exposed;
-  if (ingress?.gatewayRef)
-    throw stall({
-      reason: 'NotSupported',
-      what: 'spec.ingress.gatewayRef is set',
-      who: 'User',
-      next: 'use an IngressClass: this version makes no HTTPRoute',
-    });
   if (ingress?.hostname === undefined) return;
-  const { className, annotations = {}, path = '/' } = ingress;
+  const { className, annotations = {}, path = '/', gatewayRef } = ingress;
+  if (gatewayRef) {
+    const ca = await trustOf(cx, cx.object as Parameters<typeof trustOf>[1]);
+    const tls = ca === undefined ? undefined : { ca, hostname: serviceHost(cx, service) };
+    const ref = { name: gatewayRef.name, ...(gatewayRef.sectionName && { sectionName: gatewayRef.sectionName }) };
+    return route(cx, ref, { service, host: hostOf(ingress.hostname, component), path, annotations, tls });
+  }
   if (className !== undefined && cx.get(IngressClass, className) === undefined)
     throw wait({
       reason: 'IngressClassNotFound',
@@ -79,13 +113,16 @@ export async function publish<O extends Managed>(cx: Cx<O>, service: string, com
       next: 'install its controller, or name another one',
     });
   const host = hostOf(ingress.hostname, component);
-  const safe = tlsOf(cx.spec as Exposed);
+  const safe = endsOf(cx.spec as Exposed);
   const issuer = safe?.issuer;
   const secretName = safe?.given ?? `${service}-public-tls`;
+  if (safe?.given !== undefined) await checkedPublic(cx, safe.given, safe.field ?? '', { hosts: [host] });
+  const names = { namespace: cx.namespace, secret: servingSecret(cx.name), host: serviceHost(cx, service) };
+  const backend = overTls(cx.spec) ? BACKEND[className ?? '']?.(names) : undefined;
   await cx.apply(Ingress, {
     metadata: {
       name: service,
-      annotations: { ...PATIENCE[className ?? ''], ...(issuer && issued(issuer)), ...annotations },
+      annotations: { ...PATIENCE[className ?? ''], ...backend, ...(issuer && issued(issuer)), ...annotations },
     },
     spec: {
       ...(className !== undefined && { ingressClassName: className }),
@@ -100,13 +137,11 @@ export async function publish<O extends Managed>(cx: Cx<O>, service: string, com
       ...(safe && { tls: [{ hosts: [host], secretName }] }),
     },
   });
-  if (safe && (await cx.secretIfAny(secretName)) === undefined)
+  if (issuer && (await cx.secretIfAny(secretName)) === undefined)
     throw wait({
       reason: 'SecretNotFound',
       what: `Secret ${secretName} with the certificate of ${host} does not exist`,
-      who: issuer ? 'Cluster' : 'User',
-      next: issuer
-        ? `cert-manager makes it by ${issuer.kind} ${issuer.name}; look at the Certificate of that name`
-        : 'create it with tls.crt and tls.key',
+      who: 'Cluster',
+      next: `cert-manager makes it by ${issuer.kind} ${issuer.name}; look at the Certificate of that name`,
     });
 }

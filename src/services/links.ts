@@ -15,6 +15,8 @@ import * as mariadb from './mariadb/address.ts';
 import { memcachedServers } from './memcached/address.ts';
 import type { Place } from './names.ts';
 import * as rabbitmq from './rabbitmq/address.ts';
+import { CA_BUNDLE, trustOf } from './tls/trust.ts';
+import { blocks } from './tls/x509.ts';
 
 /** A way into one database, ready to be written into a config file. */
 export interface DatabaseLink {
@@ -25,6 +27,8 @@ export interface DatabaseLink {
   readonly password: string;
   /** Differs when the database was made anew, empty: what was done in it is due again. */
   readonly incarnation?: string;
+  /** PEM; there when the way is encrypted. */
+  readonly ca?: string;
 }
 
 export interface BusLink {
@@ -33,6 +37,7 @@ export interface BusLink {
   readonly vhost: string;
   readonly user: string;
   readonly password: string;
+  readonly ca?: string;
 }
 
 /** A service user of Keystone. */
@@ -42,6 +47,7 @@ export interface IdentityLink {
   readonly password: string;
   readonly project: string;
   readonly region: string;
+  readonly ca?: string;
 }
 
 interface IdentitySpec {
@@ -71,14 +77,16 @@ const userOf = (cx: Place): string => `${cx.namespace}-${cx.name}`.slice(0, 80);
 const CONNECTION = ['hostname', 'user', 'password'] as const;
 const IDENTITY = ['url', 'user', 'password', 'project', 'region'] as const;
 
-/** A CA means that the way must be encrypted; to take the Secret and connect in plain would be worse than to refuse it. */
-function refuseCa(data: object, secret: string, field: string): void {
-  if (!('ca.crt' in data)) return;
+/** A CA in a hand-made Secret means that the way is encrypted. */
+function caIn(data: object, secret: string, field: string): { readonly ca?: string } {
+  const ca = (data as Readonly<Record<string, string | undefined>>)['ca.crt'];
+  if (ca === undefined) return {};
+  if (blocks(ca).length > 0) return { ca };
   throw stall({
-    reason: 'NotSupported',
-    what: `Secret ${secret}, named in ${field}, has key ca.crt, and services of this version connect without TLS`,
+    reason: 'CertificateInvalid',
+    what: `Secret ${secret}, named in ${field}: ca.crt holds no certificate`,
     who: 'User',
-    next: 'remove ca.crt from it, if the way there may be plain',
+    next: 'put the PEM certificate of the CA there, or remove ca.crt if the way may be plain',
   });
 }
 
@@ -91,10 +99,9 @@ export async function readDatabase<O extends Managed>(
 ): Promise<DatabaseLink> {
   const data: Record<(typeof CONNECTION)[number], string> & { port?: string; database?: string; incarnation?: string } =
     await cx.secret(secret, CONNECTION, field);
-  refuseCa(data, secret, field);
   const { hostname: host, user, password, port, database = name, incarnation } = data;
   const link = { host, port: Number(port ?? mariadb.PORT), database, user, password };
-  return { ...link, ...(incarnation !== undefined && { incarnation }) };
+  return { ...link, ...(incarnation !== undefined && { incarnation }), ...caIn(data, secret, field) };
 }
 
 export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<BusLink> {
@@ -103,15 +110,14 @@ export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, fiel
     CONNECTION,
     field,
   );
-  refuseCa(data, secret, field);
   const { hostname: host, user, password, port, vhost = '/' } = data;
-  return { host, port: Number(port ?? rabbitmq.AMQP_PORT), vhost, user, password };
+  const usual = 'ca.crt' in data ? rabbitmq.AMQPS_PORT : rabbitmq.AMQP_PORT;
+  return { host, port: Number(port ?? usual), vhost, user, password, ...caIn(data, secret, field) };
 }
 
 export async function readIdentity<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<IdentityLink> {
-  const data: IdentityLink = await cx.secret(secret, IDENTITY, field);
-  refuseCa(data, secret, field);
-  return data;
+  const { url, user, password, project, region, ...more } = await cx.secret(secret, IDENTITY, field);
+  return { url, user, password, project, region, ...caIn(more, secret, field) };
 }
 
 /**
@@ -139,7 +145,8 @@ export async function database<O extends Managed>(
     drop: user => sql.dropUser(user),
   });
   await letGo();
-  return { host: admin.host, port: admin.port, database: name, user: login.user, password: login.password };
+  const { host, port, ca } = admin;
+  return { host, port, database: name, user: login.user, password: login.password, ...(ca !== undefined && { ca }) };
 }
 
 /**
@@ -190,7 +197,7 @@ export async function busLink<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
   const spec = specOf<BusSpec>(cx);
   if (spec.messageBusSecret) return readBus(cx, spec.messageBusSecret, 'spec.messageBusSecret');
   const server = named(cx, RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance');
-  const link = { ...rabbitmq.amqpAddress(cx, server), vhost: userOf(cx) };
+  const link = { ...(await rabbitmq.amqpAddress(cx, server)), vhost: userOf(cx) };
   const { login, letGo } = await keep(cx, {
     ...busAccount(cx),
     user: userOf(cx),
@@ -248,7 +255,13 @@ export async function identityLink<O extends Managed>(cx: Cx<O>): Promise<Identi
   const spec = specOf<IdentitySpec>(cx);
   if (spec.keystoneSecret) return readIdentity(cx, spec.keystoneSecret, 'spec.keystoneSecret');
   const server = named(cx, Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
-  const link = { url: keystone.internalUrl(cx, server), project: SERVICE_PROJECT, region: server.spec.region };
+  const ca = await trustOf(cx, server);
+  const link = {
+    url: keystone.internalUrl(cx, server),
+    project: SERVICE_PROJECT,
+    region: server.spec.region,
+    ...(ca !== undefined && { ca }),
+  };
   // Two users, not two passwords of one: a new password would end every token that the old one got.
   const { login, letGo } = await keep(cx, {
     ...identityAccount(cx),
@@ -313,8 +326,11 @@ export async function identityAdmin<O extends Managed>(cx: Cx<O>, leaving = fals
 /** Percent-encoding of every reserved character: SQLAlchemy and oslo.messaging both decode it. */
 const quoted = (text: string): string => encodeURIComponent(text);
 
+/** `ssl_ca` makes the client insist on TLS and compare the name of the server. */
 export const databaseUrl = (link: DatabaseLink): string =>
-  `mysql+pymysql://${quoted(link.user)}:${quoted(link.password)}@${link.host}:${link.port}/${link.database}?charset=utf8`;
+  `mysql+pymysql://${quoted(link.user)}:${quoted(link.password)}@${link.host}:${link.port}/${link.database}?charset=utf8${
+    link.ca === undefined ? '' : `&ssl_ca=${CA_BUNDLE}`
+  }`;
 
 export const busUrl = (link: BusLink): string =>
   `rabbit://${quoted(link.user)}:${quoted(link.password)}@${link.host}:${link.port}/${quoted(link.vhost)}`;

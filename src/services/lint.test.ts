@@ -17,6 +17,9 @@ import { agentSections } from './ovn/chassis.ts';
 import { authToken, busSections, databaseSection, logging } from './sections.ts';
 import type { ConfigInput } from './service.ts';
 
+/** With TLS everywhere: without it there are only options less. */
+const ca = { ca: 'pem' };
+
 /** A spec with every default, as a controller reads it. */
 const specOf = (kind: AnyKind, spec: object) => kind.specSchema.parse(spec);
 const input = (kind: AnyKind, spec: object, more: object = {}) =>
@@ -27,7 +30,7 @@ const input = (kind: AnyKind, spec: object, more: object = {}) =>
     spec: specOf(kind, spec),
     databases: {},
     bus: undefined,
-    identity: { url: 'http://keystone:5000', user: 'x', password: 'p', project: 'service', region: 'RegionOne' },
+    identity: { url: 'http://keystone:5000', user: 'x', password: 'p', project: 'service', region: 'RegionOne', ...ca },
     cache: ['memcached-0:11211'],
     ...more,
   }) as object as ConfigInput<never, never>;
@@ -38,6 +41,7 @@ const ovn = {
   encapType: 'geneve',
   physicalNetworks: ['physnet1'],
   metadata: true,
+  ...ca,
 };
 const ceph = { name: 'ceph', pool: 'p', user: 'u', key: 'k', conf: '', fsid: '4b5c8c0a-ff60-454b-a1b4-9747aa737d19' };
 const stores = {
@@ -55,7 +59,7 @@ const withLinks = (own: Conf, section: string): string =>
       logging,
       ...own.parts,
       { [section]: databaseSection('mysql+pymysql://u:p@h/d') },
-      busSections('rabbit://u:p@h:5672/v'),
+      busSections({ host: 'h', port: 5671, vhost: 'v', user: 'u', password: 'p', ...ca }),
     ).sections,
   );
 
@@ -114,7 +118,7 @@ const files = (release: string): Record<string, readonly [string, string]> => {
     neutron: ['neutron', withLinks(neutronConf(neutron), 'database')],
     'ml2_conf.ini': ['ml2_conf', ml2File(neutron).text],
     'ml2_conf.ini over VXLAN': ['ml2_conf', ml2File(tunnel).text],
-    'metadata agent': ['ovn-agent', write(agentSections(ovn.northbound, ovn.southbound))],
+    'metadata agent': ['ovn-agent', write(agentSections(ovn.northbound, ovn.southbound, true))],
     'neutron with agents': ['neutron', withLinks(neutronConf(agents), 'database')],
     'ml2_conf.ini with agents': ['ml2_conf', ml2File(agents).text],
     ...Object.fromEntries(

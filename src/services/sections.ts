@@ -1,7 +1,9 @@
 import type { Release } from '../../api/blocks/common.ts';
 import { at, type Part } from '../oslo/conf.ts';
 import type { Section, Sections } from '../oslo/model.ts';
-import type { IdentityLink } from './links.ts';
+import { hashOf } from '../runtime/plan/canonical.ts';
+import { type BusLink, busUrl, type IdentityLink } from './links.ts';
+import { CA_BUNDLE } from './tls/trust.ts';
 
 /** Sections that services share. Options and reasons: openstack-facts 1.1. */
 
@@ -16,10 +18,23 @@ export const databaseSection = (connection: string): Section => ({
   connection_recycle_time: 280,
 });
 
+/** What whoever calls over TLS verifies with: the one place that names the file. */
+const verified = (link: { readonly ca?: string }): string | undefined =>
+  link.ca === undefined ? undefined : CA_BUNDLE;
+
+/** Under keystoneauth's name of the option. */
+export const cafile = (link: { readonly ca?: string }): Section => ({ cafile: verified(link) });
+/** Under the name that older clients have for it. */
+export const caFile = (link: { readonly ca?: string }): Section => ({ ca_file: verified(link) });
+
 /** Quorum queues, because classic mirrored ones are gone from RabbitMQ 4. */
-export const busSections = (transportUrl: string): Sections => ({
-  DEFAULT: { transport_url: transportUrl },
-  oslo_messaging_rabbit: { rabbit_quorum_queue: true },
+export const busSections = (link: BusLink): Sections => ({
+  DEFAULT: { transport_url: busUrl(link) },
+  oslo_messaging_rabbit: {
+    rabbit_quorum_queue: true,
+    ssl: link.ca === undefined ? undefined : true,
+    ssl_ca_file: verified(link),
+  },
 });
 
 export const cacheSection = (servers: readonly string[], release: Release): Section => ({
@@ -42,6 +57,7 @@ export const userSection = (link: IdentityLink): Section => ({
   user_domain_name: 'Default',
   project_domain_name: 'Default',
   region_name: link.region,
+  ...cafile(link),
 });
 
 /** How a service asks Keystone whose token it was shown. */
@@ -54,6 +70,16 @@ export const authTokenSection = (link: IdentityLink, servers: readonly string[],
   service_token_roles_required: true,
   memcached_servers: servers.length > 0 ? [...servers] : undefined,
   memcache_pool_dead_retry: 10,
+  ...(link.ca !== undefined && servers.length > 0 && sealed(link)),
+});
+
+/**
+ * The way to memcached is never encrypted: its clients need a library for that which images do not have (docs/how-to/tls.md).
+ * So what is kept there of tokens is, by a key that only the pods of this service know.
+ */
+const sealed = (link: IdentityLink): Section => ({
+  memcache_security_strategy: 'ENCRYPT',
+  memcache_secret_key: hashOf(['memcached', link.password]).slice(0, 32),
 });
 
 /** The section by which an API asks Keystone, from the links of a service of this catalog type. */

@@ -24,14 +24,17 @@ import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
 import { rotation, USERS } from './credentials.ts';
 import { applyService, endpointsOf } from './expose.ts';
+import { GATEWAY_MANAGES, GATEWAY_READS } from './gateway.ts';
 import { clean, cleaningScript } from './housekeeping.ts';
 import { publish } from './ingress.ts';
-import { type BusLink, busUrl, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
-import { podLabels, workloadName } from './names.ts';
+import { type BusLink, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
+import { memberHost, podLabels, serviceHost, workloadName } from './names.ts';
 import { isolation, open } from './network.ts';
-import { kollaStart, type Process, podSpec } from './pod.ts';
+import { kollaStart, type Process, type ProcessVolume, podSpec } from './pod.ts';
 import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
 import { busSections, databaseSection, logging } from './sections.ts';
+import { certificate, MANAGES, overTls, READS } from './tls/certificate.ts';
+import { isBundle, tlsVolumes, trust, trusting } from './tls/trust.ts';
 import { blockOf, type PodsSpec, processOf, runWorkload, type Workload } from './workload.ts';
 
 /** What a service's config is made of. `input` is what its own input hook gave. */
@@ -45,6 +48,8 @@ export interface ConfigInput<S, I = void> {
   /** Present unless the service's table has no Keystone at all. */
   readonly identity: IdentityLink;
   readonly cache: readonly string[];
+  /** Its own pods serve over TLS. */
+  readonly tls: boolean;
   readonly input: I;
 }
 
@@ -90,6 +95,10 @@ export interface Service<O extends Managed, S, I = void> {
   readonly files?: (x: ConfigInput<S, I>) => readonly ConfigFile[];
   /** Files that only the pods of one component read. */
   readonly partFiles?: (x: ConfigInput<S, I>, component: string) => readonly ConfigFile[];
+  /** CAs of servers that its input names, PEM. */
+  readonly trusts?: (input: I) => readonly (string | undefined)[];
+  /** Its certificate is also shown to servers that ask who calls. */
+  readonly client?: boolean;
   /** Names for spec.defaultConfigOverwrite. */
   readonly overwrites?: readonly string[];
   /** Resources that `input` writes or reads, beyond those of all services. */
@@ -111,7 +120,11 @@ export function serve<K extends AnyKind, I = void>(
     sync ? [[name, sync] as const] : [],
   );
   const jobs = { ...Object.fromEntries(syncs.map(([name, argv]) => [stepOf(name), argv])), ...service.jobs };
-  const wanted = (cx: Cx<O>) => Object.entries(service.pods).filter(([, w]) => w.when?.(cx.spec as never) ?? true);
+  const serves = Object.values(service.pods).some(workload => workload.overTls);
+  const wanted = (cx: Cx<O>) =>
+    Object.entries(service.pods)
+      .filter(([, w]) => w.when?.(cx.spec as never) ?? true)
+      .map(([component, w]) => [component, (overTls(cx.spec) && w.overTls?.()) || w] as const);
 
   /** `db-sync` for the only database, `db-sync-api` where there are several. */
   function stepOf(name: string): string {
@@ -132,9 +145,22 @@ export function serve<K extends AnyKind, I = void>(
       return files;
     },
   });
+  const own = row('CertificateReady', {
+    when: object => serves && overTls(object.spec),
+    run: cx => certificate(cx, { hosts: hostsOf(cx), client: service.client ?? false }),
+  });
+  const hostsOf = (cx: Cx<O>): string[] =>
+    wanted(cx).flatMap(([component, { ports, members }]) => {
+      const name = workloadName(cx.name, component);
+      if (ports === undefined) return [];
+      return [serviceHost(cx, name), ...(members ? [memberHost(cx, name, 0, `${name}-members`)] : [])];
+    });
   const config = row('ConfigReady', {
-    needs: { input, databases: from.databases, logins: from.logins, custom },
+    needs: { input, databases: from.databases, logins: from.logins, custom, own },
     run: async (cx, d) => {
+      const cas = [...Object.values(d.databases ?? {}), d.logins.bus, d.logins.identity].map(link => link?.ca);
+      const trusted = await trust(cx, ...cas, d.own?.trust, ...(service.trusts?.(d.input as I) ?? []));
+      const mounts = tlsVolumes(trusted, d.own);
       const x: ConfigInput<SpecOf<K>, I> = {
         name: cx.name,
         namespace: cx.namespace,
@@ -144,13 +170,14 @@ export function serve<K extends AnyKind, I = void>(
         bus: d.logins.bus,
         identity: d.logins.identity as IdentityLink,
         cache: cache(cx),
+        tls: d.own !== undefined,
         input: d.input as I,
       };
       const own = service.config(x);
       const links = at('topology', linkSections(service.databases ?? {}, x));
       const base = [generatedFile(conf(own.service, logging, ...own.parts, links)), ...(service.files?.(x) ?? [])];
       const pods = wanted(cx).map(([component, workload], index) => {
-        const process = processOf(cx, service, component, workload);
+        const process = processOf(cx, service, component, workload, workload.bare === true ? [] : mounts);
         const custom = d.custom[component] ?? [];
         const shared = workload.bare === true ? [] : [...(workload.bare ? [] : base), ...custom];
         const files = [...shared, ...(workload.files ?? []), ...(service.partFiles?.(x, component) ?? [])];
@@ -170,7 +197,7 @@ export function serve<K extends AnyKind, I = void>(
         files,
         config: configs[index]!,
       }));
-      return { pods: made, base, input: x };
+      return { pods: made, base, input: x, mounts, trusted };
     },
   });
 
@@ -181,14 +208,18 @@ export function serve<K extends AnyKind, I = void>(
       startup: _s,
       readiness: _r,
       liveness: _l,
-      volumes: _v,
+      volumes = [],
       drain: _d,
       requests: _q,
       ...main
     }: Process,
     step: string,
     argv: readonly string[],
-  ): Process => ({ ...main, name: step, argv });
+  ): Process => ({ ...main, name: step, argv, ...bundled(volumes) });
+  const bundled = (volumes: readonly ProcessVolume[]) => {
+    const bundle = volumes.filter(isBundle);
+    return bundle.length > 0 ? { volumes: bundle } : {};
+  };
   const runJob = async (cx: Cx<O>, step: string, argv: readonly string[], pods: Pods, inputs: readonly unknown[]) => {
     const [first] = pods;
     if (first === undefined) return;
@@ -288,12 +319,13 @@ export function serve<K extends AnyKind, I = void>(
     },
   });
   const answering = row('Answering', {
-    needs: { pods, catalog, expose, logins: from.logins },
+    needs: { config, pods, catalog, expose, logins: from.logins },
     when: () => service.catalog !== undefined,
-    run: async (cx, { expose, logins: { identity } }) => {
+    run: async (cx, { config: { trusted }, expose, logins: { identity } }) => {
       // As the service's own user: the same password that its config holds.
       const [main] = expose ?? [];
-      if (main && identity) await cx.cloud.identity(identity).get(main.internal, service.catalog?.check ?? '/');
+      if (main && identity)
+        await cx.cloud.identity(trusting(identity, trusted)).get(main.internal, service.catalog?.check ?? '/');
     },
   });
   const network = isolation<O>(cx => [open(wanted(cx).flatMap(([, { ports }]) => Object.values(ports ?? {})))]);
@@ -303,6 +335,7 @@ export function serve<K extends AnyKind, I = void>(
     ...rowsIn(from),
     input,
     custom,
+    own,
     config,
     schema,
     work,
@@ -335,7 +368,7 @@ function linkSections(
     const link = x.databases[name];
     if (link) sections[section] = databaseSection(databaseUrl(link));
   }
-  return { ...sections, ...(x.bus && busSections(busUrl(x.bus))) };
+  return { ...sections, ...(x.bus && busSections(x.bus)) };
 }
 
 type AlsoRows<K extends AnyKind, I> = (
@@ -371,6 +404,7 @@ function planOf<K extends AnyKind, I>(
   const used = Object.values(service.pods).map(workload => workload.as ?? Deployment);
   const kinds = [Deployment, StatefulSet, DaemonSet].filter(resource => used.includes(resource));
   const rows = serve(kind, service, from);
+  const serving = Object.values(service.pods).some(workload => workload.overTls);
   return plan(
     kind,
     { ...rows, ...also(rows) },
@@ -382,11 +416,18 @@ function planOf<K extends AnyKind, I>(
         ServiceResource,
         Job,
         ...(service.housekeeping ? [CronJob] : []),
-        ...(service.catalog ? [Ingress] : []),
+        ...(service.catalog ? [Ingress, ...GATEWAY_MANAGES] : []),
+        ...(serving ? MANAGES : []),
         ...kinds,
         ...(service.manages ?? []),
       ],
-      reads: [...USERS, ReplicaSet, ...(service.catalog ? [IngressClass] : []), ...(service.reads ?? [])],
+      reads: [
+        ...USERS,
+        ReplicaSet,
+        ...(service.catalog ? [IngressClass, ...GATEWAY_READS] : []),
+        ...(serving ? READS : []),
+        ...(service.reads ?? []),
+      ],
       external: true,
     },
   );

@@ -1,4 +1,5 @@
 import type { ConfigFile } from './config.ts';
+import { OWN_CERTIFICATE, OWN_KEY } from './tls/trust.ts';
 
 export interface Uwsgi {
   readonly service: string;
@@ -8,6 +9,8 @@ export interface Uwsgi {
   /** Where several applications of one object have a file each. */
   readonly key?: string;
   readonly processes?: number;
+  /** With the certificate of its object. */
+  readonly tls?: boolean;
   /** Settings that only this application needs. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -34,7 +37,13 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     'buffer-size': 65535,
     'socket-timeout': 30,
     'add-header': 'Connection: close',
-    'http-socket': `0.0.0.0:${app.port}`,
+    ...(app.tls
+      ? {
+          'https-socket': `0.0.0.0:${app.port},${OWN_CERTIFICATE},${OWN_KEY}`,
+          // A renewed certificate: workers end what they do, the socket stays open, and nobody is turned away.
+          'touch-reload': OWN_CERTIFICATE,
+        }
+      : { 'http-socket': `0.0.0.0:${app.port}` }),
     'http-auto-chunked': 'true',
     'http-chunked-input': 'true',
     processes: app.processes ?? PROCESSES,

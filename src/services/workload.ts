@@ -35,7 +35,7 @@ export interface Workload<S> {
   readonly startup?: Probe;
   readonly readiness?: Probe;
   readonly liveness?: Probe;
-  readonly env?: (place: Place) => readonly EnvVar[];
+  readonly env?: (place: Place, spec: DeepReadonly<S>) => readonly EnvVar[];
   readonly volumes?: (place: Place, spec: DeepReadonly<S>) => readonly ProcessVolume[];
   readonly scratch?: readonly string[];
   /** Where each pod mounts a volume of its own, which outlives it. */
@@ -56,6 +56,8 @@ export interface Workload<S> {
    * still reaches it; what it is spared is the service's own config and the logins in it.
    */
   readonly bare?: boolean | 'but-for-users';
+  /** A server: the same with the certificate of its object. */
+  readonly overTls?: () => Workload<S>;
   /** DaemonSet: the label of the nodes it runs on, whatever its value. */
   readonly nodes?: string;
   /** DaemonSet: pods are replaced by people only, because guests or traffic depend on them. */
@@ -69,10 +71,12 @@ export function uwsgi<S>(
   more: Partial<Workload<S>> = {},
 ): Workload<S> {
   const httpHeaders = app.host === undefined ? [] : [{ name: 'Host', value: app.host }];
+  const scheme = app.tls ? { scheme: 'HTTPS' } : {};
   const health: Probe = {
-    httpGet: { path: app.health, port: app.port, ...(httpHeaders.length > 0 && { httpHeaders }) },
+    httpGet: { path: app.health, port: app.port, ...scheme, ...(httpHeaders.length > 0 && { httpHeaders }) },
   };
   return {
+    overTls: () => uwsgi({ ...app, tls: true }, more),
     argv: uwsgiArgv(app.service),
     files: [uwsgiFile(app)],
     ports: { api: app.port },
@@ -142,7 +146,10 @@ export function processOf<O extends Managed, S>(
   owner: Owner,
   component: string,
   workload: Workload<S>,
+  /** Mounts that all processes of the object have. */
+  more: readonly ProcessVolume[] = [],
 ): Process {
+  const volumes = [...(workload.volumes?.(cx, cx.spec as DeepReadonly<S>) ?? []), ...more];
   const { release, images, image } = specOf(cx);
   const name = workload.image ?? owner.image;
   // The object's own image is that of its main container; another one needs its template or the map.
@@ -157,8 +164,8 @@ export function processOf<O extends Managed, S>(
     ...(workload.startup && { startup: workload.startup }),
     ...(workload.readiness && { readiness: workload.readiness }),
     ...(workload.liveness && { liveness: workload.liveness }),
-    ...(workload.env && { env: workload.env(cx) }),
-    ...(workload.volumes && { volumes: workload.volumes(cx, cx.spec as DeepReadonly<S>) }),
+    ...(workload.env && { env: workload.env(cx, cx.spec as DeepReadonly<S>) }),
+    ...((workload.volumes || volumes.length > 0) && { volumes }),
     ...(workload.scratch && { scratch: workload.scratch }),
     ...(workload.data && { mounts: [{ name: 'data', mountPath: workload.data }] }),
     ...(workload.security && { security: workload.security }),

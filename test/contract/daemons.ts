@@ -87,7 +87,11 @@ export interface MariaDb extends Daemon {
   statements(): string[];
 }
 
-export async function startMariaDb(ready: (port: number, password: string) => Promise<unknown>): Promise<MariaDb> {
+export async function startMariaDb(
+  ready: (port: number, password: string) => Promise<unknown>,
+  /** Lines of my.cnf beside those of the test. */
+  settings: readonly string[] = [],
+): Promise<MariaDb> {
   ensurePackages();
   const dir = folder('mariadb');
   const [port, log, general] = [await freePort(), join(dir, 'log'), join(dir, 'general.log')];
@@ -110,6 +114,7 @@ export async function startMariaDb(ready: (port: number, password: string) => Pr
       ...['--no-defaults', `--datadir=${data}`, `--port=${port}`, '--bind-address=127.0.0.1', '--skip-name-resolve'],
       ...[`--socket=${join(dir, 'sock')}`, `--pid-file=${join(dir, 'pid')}`, `--init-file=${init}`, ...user],
       ...['--general-log=1', `--general-log-file=${general}`, '--innodb-buffer-pool-size=32M'],
+      ...settings.map(line => `--${line.replace(/\s*=\s*/, '=')}`),
     ],
     log,
   );
@@ -126,6 +131,7 @@ export async function startMariaDb(ready: (port: number, password: string) => Pr
 }
 
 export interface Rabbit extends Daemon {
+  readonly amqp: number;
   readonly user: string;
   readonly password: string;
   /** `METHOD path` of the requests to the management API so far. */
@@ -135,6 +141,8 @@ export interface Rabbit extends Daemon {
 
 export async function startRabbit(
   ready: (port: number, user: string, password: string) => Promise<unknown>,
+  /** How it listens, where that is not in plain. */
+  listeners?: (amqp: number, management: number) => readonly string[],
 ): Promise<Rabbit> {
   ensurePackages();
   const dir = folder('rabbitmq');
@@ -142,9 +150,11 @@ export async function startRabbit(
   const [management, amqp, dist, epmdPort] = ports as [number, number, number, number];
   const [user, password, log] = ['admin', `Bus${randomBytes(8).toString('hex')}`, join(dir, 'log')];
   const conf = [
-    `listeners.tcp.default = 127.0.0.1:${amqp}`,
-    'management.tcp.ip = 127.0.0.1',
-    `management.tcp.port = ${management}`,
+    ...(listeners?.(amqp, management) ?? [
+      `listeners.tcp.default = 127.0.0.1:${amqp}`,
+      'management.tcp.ip = 127.0.0.1',
+      `management.tcp.port = ${management}`,
+    ]),
     `management.http_log_dir = ${join(dir, 'http')}`,
     `default_user = ${user}`,
     `default_pass = ${password}`,
@@ -172,6 +182,7 @@ export async function startRabbit(
   await until('RabbitMQ', log, server, () => ready(management, user, password));
   return {
     port: management,
+    amqp,
     user,
     password,
     requests: () => {
@@ -201,6 +212,8 @@ export interface Keystone extends Daemon {
 export async function startKeystone(
   connection: string,
   ready: (port: number, password: string) => Promise<unknown>,
+  /** Its uwsgi, where that is not the plain one of the test. */
+  iniOf?: (port: number, venv: string) => string,
 ): Promise<Keystone> {
   const venv = ensureKeystone();
   const dir = folder('keystone');
@@ -232,13 +245,17 @@ export async function startKeystone(
     OS_BOOTSTRAP_PUBLIC_URL: `http://127.0.0.1:${port}`,
     OS_BOOTSTRAP_INTERNAL_URL: `http://127.0.0.1:${port}`,
   });
+  const ini = join(dir, 'uwsgi.ini');
+  if (iniOf) writeFileSync(ini, iniOf(port, venv));
   const server = start(
     join(venv, 'bin', 'uwsgi'),
-    [
-      ...['--http-socket', `127.0.0.1:${port}`, '--master', '--processes', '1', '--lazy-apps', '--need-app'],
-      ...['--die-on-term', '--buffer-size', '65535', '--virtualenv', venv, '--enable-threads'],
-      ...['--module', 'keystone.wsgi.api:application', '--add-header', 'Connection: close'],
-    ],
+    iniOf
+      ? ['--ini', ini]
+      : [
+          ...['--http-socket', `127.0.0.1:${port}`, '--master', '--processes', '1', '--lazy-apps', '--need-app'],
+          ...['--die-on-term', '--buffer-size', '65535', '--virtualenv', venv, '--enable-threads'],
+          ...['--module', 'keystone.wsgi.api:application', '--add-header', 'Connection: close'],
+        ],
     log,
     { OS_KEYSTONE_CONFIG_FILES: conf },
   );

@@ -193,8 +193,8 @@ describe('a whole cloud', { timeout: 240_000 }, () => {
     expect(cloud.get(Pod, 'hand-scheduler-0')?.metadata.uid).toBe(pod);
 
     cloud.apply({ ...copy('nova-message-bus', 'hand-bus'), stringData: { 'ca.crt': 'a certificate' } });
-    const tls = ['Secret hand-bus', 'spec.messageBusSecret', 'has key ca.crt', 'without TLS', 'User: remove ca.crt'];
-    await story.tells(NovaScheduler, 'hand', 'MessageBusReady', 'NotSupported', ...tls);
+    const tls = ['Secret hand-bus', 'spec.messageBusSecret', 'ca.crt holds no certificate', 'or remove ca.crt'];
+    await story.tells(NovaScheduler, 'hand', 'MessageBusReady', 'CertificateInvalid', ...tls);
     expect(cloud.get(Pod, 'hand-scheduler-0')?.metadata.uid).toBe(pod);
   });
 

@@ -7,6 +7,17 @@ import { NovaMetadata } from '../../api/nova/metadata.ts';
 import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
+import {
+  authority,
+  CERT_MANAGER,
+  certificateSecret,
+  certManager,
+  GATEWAY,
+  gateway,
+  installForeign,
+  issuer,
+} from './certificates.ts';
+import { NS } from './cloud.ts';
 import { everyPodField, Lens } from './lens.ts';
 import { adminLogin, host, ingressClass, label, objectOf, passwordIn, readyCloud, secret, sqlOf } from './services.ts';
 
@@ -21,10 +32,13 @@ const pods = {
   customServiceConfig: '[DEFAULT]\ndebug = true\n',
   customServiceConfigSecrets: ['more'],
   memcachedServers: ['cache:11211'],
-  tls: { enabled: true, issuerRef: { name: 'ca' }, secretName: 'a', publicSecretName: 'b', caBundleSecretName: 'c' },
+  tls: { caBundleSecretName: 'c' },
   actions: [{ name: 'restart', id: '1', target: 'all' }],
   region: 'RegionOne',
 };
+const signer = authority('root');
+const tls = { enabled: true, issuerRef: { name: 'ca' }, caBundleSecretName: 'c' };
+const open = { ...tls, publicSecretName: 'b' };
 const expose = { type: 'External', hostname: 'x.example.org', port: 1, annotations: { a: 'b' } };
 const ingress = {
   hostname: 'k.example.org',
@@ -37,7 +51,11 @@ const ingress = {
 async function stories(look: Lens['look']): Promise<void> {
   const cloud = await readyCloud({}, c => label(c, 'node-1', { 'openstack.k8s.io/compute': '' }), {
     operator: { lens: look },
+    ...certManager(signer),
   });
+  installForeign(cloud, ...CERT_MANAGER, ...GATEWAY);
+  cloud.apply(gateway('gw'));
+  cloud.hands.apply(issuer('Issuer', 'ca'));
   cloud.hands.apply(ingressClass('x'));
   for (const database of ['hand_api', 'hand_cell']) sqlOf(cloud).databases[database] = { schemas: [] };
   const root = { hostname: host('mariadb'), user: 'root', password: passwordIn(cloud, 'mariadb-root') };
@@ -45,7 +63,9 @@ async function stories(look: Lens['look']): Promise<void> {
   const cell = { ...bus, cellDatabaseSecret: 'cell' };
   const all = { ...cell, apiDatabaseSecret: 'api', cellMappingsSecret: 'mappings' };
   cloud.apply(
-    secret('b', { 'tls.crt': 'c', 'tls.key': 'k' }),
+    certificateSecret('a', signer),
+    certificateSecret('b', signer, { names: ['k.example.org'] }),
+    secret('c', { 'ca.crt': signer.ca }),
     secret('more', { 'more.conf': '[DEFAULT]\n' }),
     secret('api', { ...root, database: 'hand_api' }),
     secret('cell', { ...root, database: 'hand_cell' }),
@@ -57,10 +77,17 @@ async function stories(look: Lens['look']): Promise<void> {
   );
   await cloud.ready(NovaConductor, 'hand-conductor');
   cloud.apply(
-    objectOf(NovaAPI, 'hand-api', { ...all, publicURL: 'http://nova.example.org', ingress }),
+    objectOf(NovaAPI, 'hand-api', { ...all, tls: open, publicURL: 'http://nova.example.org', ingress }),
     objectOf(NovaScheduler, 'hand-scheduler', { ...all, discoverHostsIntervalSeconds: 15 }),
-    objectOf(NovaMetadata, 'hand-metadata', { ...all, cellName: 'cell1', metadataSecret: 'metadata', expose }),
-    objectOf(NovaNoVNCProxy, 'hand-novncproxy', { ...cell, cellName: 'cell1', expose, ingress, publicURL: 'http://x' }),
+    objectOf(NovaMetadata, 'hand-metadata', { ...all, tls, cellName: 'cell1', metadataSecret: 'metadata', expose }),
+    objectOf(NovaNoVNCProxy, 'hand-novncproxy', {
+      ...cell,
+      tls: open,
+      cellName: 'cell1',
+      expose,
+      ingress,
+      publicURL: 'http://x',
+    }),
     objectOf(NovaCompute, 'hand-fake', { ...bus, computeDriver: 'fake', cellName: 'cell1' }),
     objectOf(NovaCompute, 'hand-kvm', { ...bus, cellName: 'cell1', virtType: 'qemu', consoleURL: 'http://x:6080' }),
   );
@@ -72,6 +99,17 @@ async function stories(look: Lens['look']): Promise<void> {
     [NovaCompute, 'hand-fake'],
   ] as const)
     await cloud.ready(kind, name);
+  for (const [kind, name] of [
+    [NovaAPI, 'hand-api'],
+    [NovaMetadata, 'hand-metadata'],
+    [NovaNoVNCProxy, 'hand-novncproxy'],
+  ] as const) {
+    cloud.hands.patch(kind, NS, name, { spec: { tls: { secretName: 'a' } } });
+    await cloud.ready(kind, name);
+  }
+  const gatewayRef = { name: 'gw', sectionName: 's' };
+  cloud.hands.patch(NovaAPI, NS, 'hand-api', { spec: { ingress: { gatewayRef } } });
+  await cloud.ready(NovaAPI, 'hand-api');
   await cloud.settle();
 }
 

@@ -10,6 +10,16 @@ import { Neutron } from '../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { Placement } from '../../api/openstack/placement.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
+import {
+  authority,
+  CERT_MANAGER,
+  certificateSecret,
+  certManager,
+  GATEWAY,
+  gateway,
+  installForeign,
+  issuer,
+} from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
 import { everyPodField, Lens } from './lens.ts';
 import {
@@ -31,8 +41,8 @@ const template = { replicas: 1, ...everyPodField };
 const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceConfigSecrets: ['more'] };
 const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
 const open = {
-  ingress: { hostname: 'x.example.org', path: '/x', className: 'haproxy', annotations: { a: 'b' } },
-  tls: { enabled: true, issuerRef: { name: 'ca', kind: 'Issuer' }, publicSecretName: 'cert' },
+  ingress: { hostname: 'x.example.org', className: 'haproxy', annotations: { a: 'b' } },
+  tls: { enabled: true, issuerRef: { name: 'ca', kind: 'Issuer' }, publicSecretName: 'cert', caBundleSecretName: 'c' },
 };
 const orders = { actions: [{ name: 'rotate', id: '1', target: 'all' }] };
 const stateless = {
@@ -43,13 +53,18 @@ const stateless = {
   credentialRotation: { schedule: '0 3 1 * *' },
   networkPolicy: { enabled: true },
 };
+const { publicSecretName: _public, ...tls } = open.tls;
+const signer = authority('root');
 const full = { ...stateless, deletionPolicy: 'Delete' };
 const rows = { housekeeping: { schedule: '0 1 * * *', retentionDays: 5, suspend: true } };
 const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
 
 /** Each kind once with nothing but its name and once with everything, made and deleted. */
 async function stories(look: Lens['look']): Promise<void> {
-  const cloud = await Cloud.start({ operator: { lens: look } });
+  const cloud = await Cloud.start({ operator: { lens: look }, ...certManager(signer) });
+  installForeign(cloud, ...CERT_MANAGER, ...GATEWAY);
+  cloud.apply(gateway('gw'));
+  cloud.hands.apply(issuer('Issuer', 'ca'));
   label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
   cloud.apply(cloudWith(), secret('more', { 'more.conf': '[DEFAULT]\n' }));
   await cloud.ready(OpenStackControlPlane, 'slice');
@@ -57,7 +72,11 @@ async function stories(look: Lens['look']): Promise<void> {
   for (const kind of [Glance, Placement, Neutron, Heat, Horizon])
     cloud.apply(objectOf(kind, `plain-${kind.singular}`, { resources: template.resources }));
   cloud.hands.apply(ingressClass('haproxy'));
-  cloud.apply(secret('cert', { 'tls.crt': 'c', 'tls.key': 'k' }));
+  cloud.apply(
+    certificateSecret('every', signer),
+    certificateSecret('cert', signer, { names: ['x.example.org', 'x-cfn.example.org'] }),
+    secret('c', { 'ca.crt': signer.ca }),
+  );
   sqlOf(cloud).databases.box = { schemas: [] };
   const root = passwordIn(cloud, 'mariadb-root');
   const admin = { user: 'admin', password: passwordIn(cloud, 'keystone-admin'), project: 'admin', region: 'RegionOne' };
@@ -79,6 +98,7 @@ async function stories(look: Lens['look']): Promise<void> {
     objectOf(Glance, 'g', { ...api, ...rows, storageClass: 'standard', importMethods: ['web-download'] }),
     objectOf(OVNNetwork, 'o', {
       ...full,
+      tls,
       ...ids,
       storageClass: 'standard',
       bridgeMappings: { physnet1: 'br-ex' },
@@ -185,6 +205,22 @@ async function stories(look: Lens['look']): Promise<void> {
     [Horizon, 'plain-horizon'],
   ] as const)
     await cloud.ready(kind, name);
+  for (const [kind, name] of [
+    [Placement, 'p'],
+    [Glance, 'g'],
+    [OVNNetwork, 'o'],
+    [Neutron, 'n'],
+    [Cinder, 'c'],
+    [Heat, 'h'],
+    [Horizon, 'z'],
+  ] as const) {
+    cloud.hands.patch(kind, NS, name, { spec: { tls: { secretName: 'every' } } });
+    await cloud.ready(kind, name);
+    if (kind === OVNNetwork) continue;
+    const gatewayRef = { name: 'gw', sectionName: 's' };
+    cloud.hands.patch(kind, NS, name, { spec: { ingress: { gatewayRef } } });
+    await cloud.ready(kind, name);
+  }
   for (const [kind, name] of [
     [Neutron, 'n'],
     [OVNNetwork, 'o'],

@@ -12,6 +12,16 @@ import type { DeepReadonly } from '../../src/kube/object.ts';
 import { Secret } from '../../src/kube/resource.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
 import { PLANS } from '../../src/services/list.ts';
+import {
+  authority,
+  CERT_MANAGER,
+  certificateSecret,
+  certManager,
+  GATEWAY,
+  gateway,
+  installForeign,
+  issuer,
+} from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
 import { everyPodField, Lens } from './lens.ts';
 import { ingressClass, secret } from './services.ts';
@@ -26,8 +36,10 @@ const pods = {
   defaultConfigOverwrite: { 'policy.yaml': '{}' },
   customServiceConfigSecrets: ['more'],
 };
+const root = authority('root');
+const tls = { enabled: true, issuerRef: { name: 'ca' }, caBundleSecretName: 'c' };
 const wholeCloud = {
-  tls: { enabled: true, issuerRef: { name: 'ca' }, secretName: 'a', publicSecretName: 'b', caBundleSecretName: 'c' },
+  tls,
   credentialRotation: { schedule: '0 3 1 * *' },
   networkPolicy: { enabled: true },
   actions: [{ name: 'rotate', id: '1', target: 'all' }],
@@ -36,19 +48,27 @@ const expose = { type: 'External', hostname: 'bus.example.org', port: 1, annotat
 
 /** Every optional branch of every kind of the slice: full and empty, own and external, made and deleted. */
 async function stories(look: Lens['look']): Promise<void> {
-  const cloud = await Cloud.start({ plans: [...PLANS, toy as Plan<never>], kinds: [Toy], operator: { lens: look } });
+  const cloud = await Cloud.start({
+    plans: [...PLANS, toy as Plan<never>],
+    kinds: [Toy],
+    operator: { lens: look },
+    ...certManager(root),
+  });
+  installForeign(cloud, ...CERT_MANAGER, ...GATEWAY);
+  cloud.apply(gateway('gw'));
+  cloud.hands.apply(issuer('Issuer', 'ca'));
   for (const name of ['haproxy', 'x']) cloud.hands.apply(ingressClass(name));
   const restricted = { podProfile: 'restricted', deletionPolicy: 'Delete' };
   cloud.apply(
     secret('more', { 'more.conf': '[DEFAULT]\n' }),
     secret('login', { user: 'root', password: 'a-password-of-mine', hostname: 'db.openstack.svc.cluster.local' }),
-    secret('b', { 'tls.crt': 'c', 'tls.key': 'k' }),
-    secret('keystone-api-public-tls', { 'tls.crt': 'c', 'tls.key': 'k' }),
+    certificateSecret('a', root),
+    certificateSecret('b', root, { names: ['k.example.org'] }),
+    secret('c', { 'ca.crt': root.ca }),
     slice({
       ...wholeCloud,
-      tls: { enabled: true, issuerRef: { name: 'ca' } },
       publicDomain: 'example.org',
-      ingress: { annotations: { a: 'b' } },
+      ingress: { annotations: { a: 'b' }, gatewayRef: { name: 'gw', sectionName: 's' } },
       customServiceConfig: '[DEFAULT]\ndebug = true\n',
     }),
     ours('MariaDB', 'db', {
@@ -59,7 +79,13 @@ async function stories(look: Lens['look']): Promise<void> {
       customServiceConfig: '[mysqld]\n',
     }),
     ours('RabbitMQ', 'mq', { ...pods, ...wholeCloud, ...restricted, expose, customServiceConfig: 'a = b\n' }),
-    ours('Memcached', 'mc', { ...pods, ...wholeCloud, podProfile: 'restricted', customServiceConfig: '-I 2m\n' }),
+    ours('Memcached', 'mc', {
+      ...pods,
+      ...wholeCloud,
+      tls: { enabled: false },
+      podProfile: 'restricted',
+      customServiceConfig: '-I 2m\n',
+    }),
   );
   for (const [kind, name] of [
     [MariaDB, 'db'],
@@ -68,6 +94,13 @@ async function stories(look: Lens['look']): Promise<void> {
     [OpenStackControlPlane, 'slice'],
   ] as const)
     await cloud.ready(kind, name);
+  for (const [kind, name] of [
+    [MariaDB, 'db'],
+    [RabbitMQ, 'mq'],
+  ] as const) {
+    cloud.hands.patch(kind, NS, name, { spec: { tls: { secretName: 'a' } } });
+    await cloud.ready(kind, name);
+  }
 
   // A database and a bus that somebody else runs: here, those of the slice, by their addresses.
   const host = (name: string) => `${name}.openstack.svc.cluster.local`;
@@ -78,10 +111,15 @@ async function stories(look: Lens['look']): Promise<void> {
   for (const server of Object.values(cloud.backends.disks.sql)) server.databases.ks = { schemas: [] };
   cloud.apply(
     secret('root', { user: 'root', password: passwordIn('mariadb-root') }),
-    secret('bus', { user: 'admin', password: passwordIn('rabbitmq-admin') }),
+    secret('bus', { user: 'admin', password: passwordIn('rabbitmq-admin'), 'ca.crt': root.ca }),
     ours('MariaDB', 'outside', { external: { hostname: host('mariadb'), adminSecret: 'root' } }),
     ours('RabbitMQ', 'outside-bus', {
-      external: { hostname: host('rabbitmq'), managementURL: `http://${host('rabbitmq')}:15672`, adminSecret: 'bus' },
+      external: {
+        hostname: host('rabbitmq'),
+        port: 5671,
+        managementURL: `https://${host('rabbitmq')}:15671`,
+        adminSecret: 'bus',
+      },
     }),
     {
       apiVersion: 'toy.openstack.org/v1alpha1',
@@ -93,6 +131,7 @@ async function stories(look: Lens['look']): Promise<void> {
       ...pods,
       ...wholeCloud,
       ...restricted,
+      tls: { ...tls, publicSecretName: 'b' },
       expose,
       ingress: {
         hostname: 'k.example.org',
@@ -110,6 +149,11 @@ async function stories(look: Lens['look']): Promise<void> {
   );
   await cloud.ready(Toy, 'toy');
   await cloud.ready(Keystone, 'ks');
+  const gatewayRef = { name: 'gw', sectionName: 's' };
+  for (const spec of [{ tls: { secretName: 'a' } }, { ingress: { gatewayRef } }]) {
+    cloud.hands.patch(Keystone, NS, 'ks', { spec });
+    await cloud.ready(Keystone, 'ks');
+  }
   await cloud.settle();
   cloud.hands.remove(Toy, NS, 'toy');
   await cloud.settle();

@@ -4,6 +4,7 @@ import type { PodObject } from '../pretend/objects.ts';
 import type { Programs } from '../pretend/program.ts';
 import { table } from '../programs.ts';
 import { fakeBus } from './bus.ts';
+import { misfit, openingOf } from './handshake.ts';
 import { fakeIdentity } from './identity.ts';
 import { fakeSql } from './sql.ts';
 import type { Disks, Net, Served } from './state.ts';
@@ -70,11 +71,14 @@ export function createBackends(options: BackendOptions): Backends {
       sql: at => guarded('sql', `${at.host}:${at.port}`, fakeSql(net, at)),
       bus: at => guarded('bus', at.url, fakeBus(net, at)),
       identity: at => guarded('identity', at.url, fakeIdentity(net, at)),
-      page: async ({ url }) => {
+      page: async ({ url, ca }) => {
         options.intercept?.({ port: 'page', at: url, method: 'get' });
-        const { hostname, port, protocol, host } = new URL(url);
-        if (!net.answers(hostname, Number(port || (protocol === 'https:' ? 443 : 80))))
-          throw unreachable('The service', host, 'connection refused');
+        const { host } = new URL(url);
+        const opening = openingOf(url, ca);
+        if (!net.answers(opening.host, opening.port)) throw unreachable('The service', host, 'connection refused');
+        const process = net.find('other', opening.host, opening.port);
+        const why = process && misfit(process, opening);
+        if (why) throw unreachable('The service', host, why);
       },
     },
     programs: table(net, (pod, process) => processes.set(pod.metadata.uid ?? '', process)),

@@ -1,13 +1,17 @@
 import { refused, rejected, unreachable } from '../../cloud/faults.ts';
 import type { Bus, BusAddress } from '../../cloud/ports.ts';
+import { misfit, openingOf } from './handshake.ts';
 import type { BusServer, Net } from './state.ts';
 
 export function fakeBus(net: Net, at: BusAddress): Bus {
-  const { hostname, port, host } = new URL(at.url);
+  const { host } = new URL(at.url);
+  const opening = openingOf(at.url, at.ca);
   const admin = (): BusServer => {
-    const process = net.find('bus', hostname, Number(port || 80));
+    const process = net.find('bus', opening.host, opening.port);
     const server = process && net.disks.bus[process.volume];
-    if (server === undefined) throw unreachable('RabbitMQ', host, 'connection refused');
+    if (process === undefined || server === undefined) throw unreachable('RabbitMQ', host, 'connection refused');
+    const why = misfit(process, opening);
+    if (why) throw unreachable('RabbitMQ', host, why);
     const me = server.users[at.user];
     if (me?.password !== at.password) throw refused('RabbitMQ', host, at.user);
     if (!me.administrator) throw rejected('RabbitMQ', host, `user ${at.user} is no administrator`);

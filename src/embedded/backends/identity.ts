@@ -2,6 +2,7 @@ import { refused, rejected, unreachable } from '../../cloud/faults.ts';
 import type { CatalogEntry, Identity, IdentityAddress } from '../../cloud/ports.ts';
 import { postVolumeType, volumeTypes } from '../cinder.ts';
 import { novaServices } from '../nova.ts';
+import { misfit, openingOf } from './handshake.ts';
 import { open } from './sql.ts';
 import type { KeystoneRows, KeystoneService, Net } from './state.ts';
 
@@ -13,11 +14,14 @@ const STRICT: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
-  const { hostname, port, host } = new URL(at.url);
+  const { host } = new URL(at.url);
   /** What stands in Keystone's database, once it has proved that it can read it. */
   const rows = (): KeystoneRows => {
-    const process = net.find('identity', hostname, Number(port || 80));
+    const opening = openingOf(at.url, at.ca);
+    const process = net.find('identity', opening.host, opening.port);
     if (process === undefined) throw unreachable('Keystone', host, 'connection refused');
+    const why = misfit(process, opening);
+    if (why) throw unreachable('Keystone', host, why);
     const database = process.database && open(net, process.database);
     if (database === undefined || typeof database === 'string' || database.keystone === undefined) {
       throw rejected('Keystone', host, 'status 500; look at the log of its pods, its database may be down');
@@ -80,9 +84,19 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
   function service(method: string, serviceUrl: string, path: string) {
     login();
     const url = new URL(serviceUrl);
-    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-    if (!net.answers(url.hostname, port)) throw unreachable('The service', url.host, 'connection refused');
-    const { database: used } = net.find('other', url.hostname, port) ?? {};
+    const opening = openingOf(serviceUrl, at.ca);
+    if (!net.answers(opening.host, opening.port)) throw unreachable('The service', url.host, 'connection refused');
+    const process = net.find('other', opening.host, opening.port);
+    const why = process && misfit(process, opening);
+    if (why) throw unreachable('The service', url.host, why);
+    const { database: used, keystone } = process ?? {};
+    // It shows our token to its Keystone: one that it can't reach leaves it unable to say who we are.
+    if (keystone) {
+      const ask = openingOf(keystone.url, keystone.trust?.());
+      const asked = net.find('identity', ask.host, ask.port);
+      if (asked === undefined || misfit(asked, ask))
+        throw rejected('The service', url.host, `${method} ${url.pathname}: status 503`);
+    }
     const database = used && open(net, used);
     // The check is chosen to read a table: without the database or its schema there is none.
     if (typeof database === 'string' || database?.schemas.length === 0) {

@@ -1,20 +1,28 @@
 import { refused, rejected, unreachable } from '../../cloud/faults.ts';
 import type { CloudError, Sql, SqlAddress } from '../../cloud/ports.ts';
-import type { Database, DatabaseUrl, Net, SqlServer, SqlUser } from './state.ts';
+import { fingerprint } from '../../services/tls/x509.ts';
+import { misfit } from './handshake.ts';
+import type { Database, DatabaseUrl, Net, Served, SqlServer, SqlUser } from './state.ts';
 
 /** A login, or the error that the real server would cause. */
-export function login(net: Net, at: Omit<SqlAddress, 'ca'>): { server: SqlServer; me: SqlUser } | CloudError {
+export function login(
+  net: Net,
+  at: SqlAddress,
+): { server: SqlServer; me: SqlUser; process: Extract<Served, { is: 'sql' }> } | CloudError {
   const where = `${at.host}:${at.port}`;
   const process = net.find('sql', at.host, at.port);
   const server = process && net.disks.sql[process.volume];
-  if (server === undefined) return unreachable('MariaDB', where, 'connection refused');
+  if (process === undefined || server === undefined) return unreachable('MariaDB', where, 'connection refused');
+  const why = misfit(process, { host: at.host, tls: at.ca !== undefined, ca: at.ca });
+  if (why) return unreachable('MariaDB', where, why);
   const me = server.users[at.user];
-  return me?.password === at.password ? { server, me } : refused('MariaDB', where, at.user);
+  return me?.password === at.password ? { server, me, process } : refused('MariaDB', where, at.user);
 }
 
 /** The database behind a service's connection URL, or why the service can't use it. */
 export function open(net: Net, url: DatabaseUrl): Database | string {
-  const session = login(net, url);
+  const { trust, ...at } = url;
+  const session = login(net, { ...at, ...(trust && { ca: trust() ?? '' }) });
   if (session instanceof Error) {
     return session.fault === 'unreachable'
       ? `(pymysql.err.OperationalError) (2003, "Can't connect to MySQL server on '${url.host}'")`
@@ -90,6 +98,12 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
       if (found?.cells === undefined || table !== 'cell_mappings' || column !== 'name')
         throw rejected('MariaDB', `${at.host}:${at.port}`, `ER_NO_SUCH_TABLE: ${database}.${table}`);
       return Object.keys(found.cells);
+    },
+    async ensureCertificate(wanted) {
+      const { process } = session();
+      const shown = fingerprint(process.shows?.() ?? '');
+      if (shown === undefined || shown === wanted) return false;
+      return change(true, () => process.flush?.());
     },
     async databases() {
       const { server, me } = session();

@@ -61,13 +61,26 @@ export interface KeystoneRows {
   services: KeystoneService[];
 }
 
+/** The certificate that a server shows, PEM; a server without this speaks no TLS. */
+interface Shows {
+  readonly shows?: (() => string | undefined) | undefined;
+}
+
 /** One started server process: dies with its pod, and knows which data it serves. */
-export type Served =
-  | { readonly is: 'sql'; readonly volume: string }
-  | { readonly is: 'bus'; readonly volume: string }
-  | { readonly is: 'identity'; readonly database: DatabaseUrl | undefined; readonly keys: () => number }
-  /** `database`: of a service that has one; it can answer only while that opens. */
-  | { readonly is: 'other'; readonly database?: DatabaseUrl | undefined };
+export type Served = Shows &
+  (
+    | { readonly is: 'sql'; readonly volume: string; readonly flush?: () => void }
+    | { readonly is: 'bus'; readonly volume: string }
+    | { readonly is: 'identity'; readonly database: DatabaseUrl | undefined; readonly keys: () => number }
+    /** `database`: of a service that has one; it can answer only while that opens. `keystone`: whom it asks for tokens. */
+    | { readonly is: 'other'; readonly database?: DatabaseUrl | undefined; readonly keystone?: Caller | undefined }
+  );
+
+/** Where a client calls, and whom it trusts: a bundle as it is mounted now. */
+export interface Caller {
+  readonly url: string;
+  readonly trust?: (() => string | undefined) | undefined;
+}
 
 export interface DatabaseUrl {
   readonly host: string;
@@ -75,6 +88,8 @@ export interface DatabaseUrl {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  /** There when it insists on TLS. */
+  readonly trust?: (() => string | undefined) | undefined;
 }
 
 /** By volume: a claim's uid, or the pod's where there is none. */

@@ -44,7 +44,9 @@ export async function reconcile<O extends Managed>(
   }
   const uid = cached.metadata.uid ?? '';
   // Acting on a view that misses our own last writes would repeat or undo them.
-  const behind = engine.gate.behind(uid, resource => engine.cache.for(resource).resourceVersion);
+  const behind = engine.gate.behind(uid, resource =>
+    engine.cache.has(resource) ? engine.cache.for(resource).resourceVersion : undefined,
+  );
   if (behind) return { after: behind };
 
   const object = engine.lens ? engine.lens(cached) : cached;

@@ -174,7 +174,14 @@ export class Pass<O extends Managed> {
 
   #owned(resource: Resource): readonly Live[] {
     const { namespace, uid } = this.#object.metadata;
-    return this.#shared.cache.for(resource).list({ namespace, index: { name: OWNER_INDEX, value: uid ?? '' } });
+    const index = { name: OWNER_INDEX, value: uid ?? '' };
+    return this.#informer(resource)?.list({ namespace, index }) ?? [];
+  }
+
+  /** undefined where nobody watches an optional resource: its CRD is missing, and with it every object. */
+  #informer(resource: Resource): Informer | undefined {
+    const { cache } = this.#shared;
+    return resource.optional && !cache.has(resource) ? undefined : cache.for(resource);
   }
 
   #ref(name: string, resource?: Resource): Ref {
@@ -184,7 +191,7 @@ export class Pass<O extends Managed> {
   #get(resource: Resource, name: string): Live | undefined {
     const ref = this.#ref(name, resource);
     this.#reads.read(resource, ref);
-    return this.#written.get(keyIn(resource, ref)) ?? this.#shared.cache.for(resource).get(ref);
+    return this.#written.get(keyIn(resource, ref)) ?? this.#informer(resource)?.get(ref);
   }
 
   /** As the rows see it. */
@@ -198,7 +205,7 @@ export class Pass<O extends Managed> {
     this.#reads.scan(resource, namespace, labels);
     const instance = labels[INSTANCE_LABEL];
     const index = instance === undefined ? undefined : { name: INSTANCE_INDEX, value: instance };
-    return this.#shared.cache.for(resource).list({ namespace, labels, ...(index && { index }) });
+    return this.#informer(resource)?.list({ namespace, labels, ...(index && { index }) }) ?? [];
   }
 
   #ready<K extends AnyKind>(kind: K, name: string, field: string): DeepReadonly<ObjectOf<K>> {

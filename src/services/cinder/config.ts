@@ -5,7 +5,7 @@ import type { Section } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import { type CephLink, cephFiles, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
-import { authToken, userSection } from '../sections.ts';
+import { authToken, cafile, userSection } from '../sections.ts';
 import type { ConfigInput } from '../service.ts';
 
 export type CinderSpec = SpecOf<typeof Cinder>;
@@ -45,7 +45,10 @@ export function cinderConf(x: Input): Conf {
       oslo_middleware: { enable_proxy_headers_parsing: true },
     },
     at('topology', {
-      DEFAULT: { default_volume_type: x.spec.defaultVolumeType ?? x.spec.backends?.[0]?.name },
+      DEFAULT: {
+        default_volume_type: x.spec.defaultVolumeType ?? x.spec.backends?.[0]?.name,
+        glance_ca_certificates_file: cafile(x.identity).cafile,
+      },
       nova: { ...user, interface: 'internal' },
       // Nova and Glance let volumes go only for a service that shows who it is (CVE-2023-2088).
       service_user: { send_service_user_token: true, ...user },

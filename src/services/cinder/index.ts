@@ -10,6 +10,7 @@ import { workloadName } from '../names.ts';
 import { kollaStart } from '../pod.ts';
 import { expectedOf, silent } from '../reported.ts';
 import { openstackService } from '../service.ts';
+import { trusting } from '../tls/trust.ts';
 import { daemon, processOf, runWorkload, uwsgi } from '../workload.ts';
 import { BACKENDS, componentOf, serviceHostOf, volumesOf } from './backends.ts';
 import { backupFiles, type CinderInput, cinderConf, STATE } from './config.ts';
@@ -91,7 +92,7 @@ export const cinder = openstackService(
       run: async (cx, backend, { config }) => {
         const component = componentOf(backend.name);
         const { workload, files: own } = await BACKENDS[backend.type](cx, backend);
-        const process = processOf(cx, OWNER, component, workload);
+        const process = processOf(cx, OWNER, component, workload, config.mounts);
         const users = await userFiles(cx, OWNER.name, workload.template);
         const files = [...config.base, ...users, ...own];
         const made = await configSecret(cx, [...files, kollaStart(process, files)], workloadName(cx.name, component));
@@ -100,8 +101,8 @@ export const cinder = openstackService(
     });
     /** A driver that can't reach its storage leaves its process running, and says nothing. */
     const reporting = row('ServicesReady', {
-      needs: { backends, answering, logins },
-      run: async (cx, { logins: { identity } }) => {
+      needs: { backends, answering, logins, config },
+      run: async (cx, { logins: { identity }, config }) => {
         if (identity === undefined) return;
         const replicas = cx.spec.schedulerServiceTemplate?.replicas ?? cx.spec.replicas;
         const volumes = (cx.spec.backends ?? []).map(({ name }) => ({
@@ -109,7 +110,10 @@ export const cinder = openstackService(
           host: serviceHostOf(cx.name, name),
         }));
         const expected = [...expectedOf('cinder-scheduler', workloadName(cx.name, 'scheduler'), replicas), ...volumes];
-        const [first] = silent(expected, await cx.cloud.identity(identity).get(url(cx), '/os-services'));
+        const [first] = silent(
+          expected,
+          await cx.cloud.identity(trusting(identity, config.trusted)).get(url(cx), '/os-services'),
+        );
         if (first)
           throw wait({
             reason: 'ServiceSilent',
@@ -122,11 +126,11 @@ export const cinder = openstackService(
       },
     });
     const types = row('VolumeTypesReady', {
-      needs: { answering, logins },
-      run: async (cx, { logins: { identity } }) => {
+      needs: { answering, logins, config },
+      run: async (cx, { logins: { identity }, config }) => {
         if (identity)
           await ensureTypes(
-            cx.cloud.identity(identity),
+            cx.cloud.identity(trusting(identity, config.trusted)),
             url(cx),
             (cx.spec.backends ?? []).map(backend => backend.name),
           );

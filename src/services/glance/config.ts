@@ -18,6 +18,6 @@ export const glanceConf = (x: ConfigInput<SpecOf<typeof Glance>, readonly Store[
       paste_deploy: { flavor: 'keystone' },
       oslo_middleware: { enable_proxy_headers_parsing: true },
     },
-    at('topology', { oslo_concurrency: { lock_path: '/tmp' }, ...storeSections(x.input, x.spec, x.identity.region) }),
+    at('topology', { oslo_concurrency: { lock_path: '/tmp' }, ...storeSections(x.input, x.spec, x.identity) }),
     authToken(x, 'image'),
   );

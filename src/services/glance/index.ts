@@ -5,6 +5,7 @@ import { fieldOf } from '../env.ts';
 import { serviceHost, workloadName } from '../names.ts';
 import { openstackService } from '../service.ts';
 import { removeClaim, sharedClaim } from '../storage.ts';
+import { schemeOf } from '../tls/certificate.ts';
 import { uwsgi } from '../workload.ts';
 import { glanceConf } from './config.ts';
 import { DATA, onVolume, openStores, swiftFiles } from './stores.ts';
@@ -42,12 +43,12 @@ export const glance = openstackService(Glance, {
         // An import goes back to the pod that holds what was staged, so each pod needs a name that stays.
         as: StatefulSet,
         members: true,
-        env: place => [
+        env: (place, spec) => [
           fieldOf('POD_NAME', 'metadata.name'),
           // Differs by pod, and config files do not: oslo.config reads the environment too.
           {
             name: 'OS_DEFAULT__WORKER_SELF_REFERENCE_URL',
-            value: `http://$(POD_NAME).${serviceHost(place, `${workloadName(place.name, 'api')}-members`)}:${PORT}`,
+            value: `${schemeOf(spec)}://$(POD_NAME).${serviceHost(place, `${workloadName(place.name, 'api')}-members`)}:${PORT}`,
           },
         ],
         // Without a volume, what is staged for an import lives as long as the pod.

@@ -8,6 +8,7 @@ import { stall } from '../../runtime/plan/unmet.ts';
 import { type CephLink, cephLink, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
 import type { IdentityLink } from '../links.ts';
+import { cafile } from '../sections.ts';
 
 type Spec = DeepReadonly<SpecOf<typeof Glance>>;
 type Context = Cx<ObjectOf<typeof Glance>>;
@@ -84,15 +85,16 @@ export const swiftFiles = (stores: readonly Store[], link: IdentityLink): readon
       return { key: `swift-${store.name}.conf`, path: swiftPath(store), text: write({ [store.name]: section }) };
     });
 
-const swiftSection = (store: Store, region: string): Section => ({
+const swiftSection = (store: Store, link: IdentityLink): Section => ({
   swift_store_config_file: swiftPath(store),
   default_swift_reference: store.name,
-  swift_store_region: region,
+  swift_store_region: link.region,
+  swift_store_cacert: cafile(link).cafile,
   swift_store_endpoint_type: 'internalURL',
   swift_store_create_container_on_put: true,
 });
 
-export function storeSections(stores: readonly Store[], spec: Spec, region: string): Sections {
+export function storeSections(stores: readonly Store[], spec: Spec, link: IdentityLink): Sections {
   const sections: Record<string, Section> = {};
   for (const store of stores) {
     if (store.ceph)
@@ -101,7 +103,7 @@ export function storeSections(stores: readonly Store[], spec: Spec, region: stri
         rbd_store_user: store.ceph.user,
         rbd_store_pool: store.ceph.pool,
       };
-    else if (store.type === 'swift') sections[store.name] = swiftSection(store, region);
+    else if (store.type === 'swift') sections[store.name] = swiftSection(store, link);
     else sections[store.name] = { filesystem_store_datadir: `${DATA}/images` };
   }
   return {

@@ -1,7 +1,7 @@
 import type { SpecOf } from '../../../api/kind.ts';
 import type { Heat } from '../../../api/openstack/heat.ts';
 import { at, type Conf, conf } from '../../oslo/conf.ts';
-import { authToken, userSection } from '../sections.ts';
+import { authToken, caFile, cafile, userSection } from '../sections.ts';
 import type { ConfigInput } from '../service.ts';
 
 export interface HeatInput {
@@ -41,10 +41,20 @@ export function heatConf(x: ConfigInput<SpecOf<typeof Heat>, HeatInput>): Conf {
         heat_waitcondition_server_url: `${x.input.cfn}/v1/waitcondition`,
         region_name_for_services: region,
       },
+      // All of its clients ask this section for what their own does not say.
+      clients: caFile(x.identity),
       clients_keystone: { auth_uri: url },
-      ec2authtoken: userSection(x.identity),
+      // It has a name of its own for the file, until 2026.1.
+      ec2authtoken: { ...userSection(x.identity), ...(x.spec.release < '2026.1' && caFile(x.identity)) },
       // No project: trusts bring their own.
-      trustee: { auth_type: 'password', auth_url: url, username: user, password, user_domain_name: 'Default' },
+      trustee: {
+        auth_type: 'password',
+        auth_url: url,
+        username: user,
+        password,
+        user_domain_name: 'Default',
+        ...cafile(x.identity),
+      },
     }),
     at('security', {
       DEFAULT: {

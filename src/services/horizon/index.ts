@@ -18,12 +18,15 @@ import { password } from '../../world/world.ts';
 import { configSecret, plainTexts } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService, endpointsOf } from '../expose.ts';
+import { GATEWAY_MANAGES, GATEWAY_READS } from '../gateway.ts';
 import { publish } from '../ingress.ts';
 import { internalUrl } from '../keystone/address.ts';
 import { cache } from '../links.ts';
-import { podLabels, workloadName } from '../names.ts';
+import { podLabels, serviceHost, workloadName } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { kollaStart } from '../pod.ts';
+import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { tlsVolumes, trust, trustOf } from '../tls/trust.ts';
 import { processOf, runWorkload, uwsgi } from '../workload.ts';
 import { SETTINGS, STATIC, settingsText } from './settings.ts';
 
@@ -54,11 +57,15 @@ const dashboard = uwsgi<object>(
 );
 
 /** The first start waits for Keystone; later ones only need to know where it is (rule 9). */
-async function keystoneUrl(cx: Context): Promise<string> {
+async function keystoneAt(cx: Context): Promise<{ readonly url: string; readonly ca?: string | undefined }> {
   const { keystoneSecret, keystoneInstance } = cx.spec;
-  if (keystoneSecret) return (await cx.secret(keystoneSecret, ['url'], 'spec.keystoneSecret')).url;
+  if (keystoneSecret) {
+    const { url, ...more } = await cx.secret(keystoneSecret, ['url'], 'spec.keystoneSecret');
+    return { url, ca: (more as Readonly<Record<string, string | undefined>>)['ca.crt'] };
+  }
   const started = cx.get(Deployment, workloadName(cx.name, COMPONENT)) && cx.get(Keystone, keystoneInstance);
-  return internalUrl(cx, started ?? cx.ready(Keystone, keystoneInstance, 'spec.keystoneInstance'));
+  const server = started ?? cx.ready(Keystone, keystoneInstance, 'spec.keystoneInstance');
+  return { url: internalUrl(cx, server), ca: await trustOf(cx, server) };
 }
 
 /** One for all pods: each signs what the others must be able to read. */
@@ -78,34 +85,44 @@ const expose = row('ExposeReady', {
   },
 });
 
+const own = row('CertificateReady', {
+  when: object => overTls(object.spec),
+  run: cx => certificate(cx, { hosts: [serviceHost(cx, workloadName(cx.name, COMPONENT))] }),
+});
+
 const config = row('ConfigReady', {
-  needs: { expose },
-  run: async (cx, { expose: urls }) => {
-    const own = settingsText({
+  needs: { expose, own },
+  run: async (cx, { expose: urls, own }) => {
+    const { url, ca } = await keystoneAt(cx);
+    const trusted = await trust(cx, ca, own?.trust);
+    const settings = settingsText({
       secretKey: (await secretKey(cx))['secret-key'],
-      keystone: await keystoneUrl(cx),
+      keystone: url,
+      tls: trusted !== undefined,
       region: cx.spec.region,
       cache: cache(cx),
       urls,
     });
-    const text = [own, ...(await plainTexts(cx))].join('\n');
-    const process = processOf(cx, OWNER, COMPONENT, dashboard);
-    const files = [{ key: 'local_settings.py', path: SETTINGS, text }, ...(dashboard.files ?? [])];
-    return { process, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
+    const text = [settings, ...(await plainTexts(cx))].join('\n');
+    const workload = (own && dashboard.overTls?.()) || dashboard;
+    const process = processOf(cx, OWNER, COMPONENT, workload, tlsVolumes(trusted, own));
+    const files = [{ key: 'local_settings.py', path: SETTINGS, text }, ...(workload.files ?? [])];
+    return { process, workload, trusted, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
   },
 });
 
 const pods = row('WorkloadsReady', {
   needs: { config },
-  run: async (cx, { config: { process, config } }) => {
-    const { wanted, ready } = await runWorkload(cx, COMPONENT, dashboard, process, config);
+  run: async (cx, { config: { process, workload, config } }) => {
+    const { wanted, ready } = await runWorkload(cx, COMPONENT, workload, process, config);
     cx.report({ replicas: wanted, readyReplicas: ready } as never);
   },
 });
 
 const answering = row('Answering', {
-  needs: { pods, expose },
-  run: (cx, { expose: [internal] }) => cx.cloud.page({ url: `${internal}${LOGIN}` }),
+  needs: { pods, expose, config },
+  run: (cx, { expose: [internal], config: { trusted } }) =>
+    cx.cloud.page({ url: `${internal}${LOGIN}`, ...(trusted && { ca: trusted.text }) }),
 });
 
 const rotating = rotation<ObjectOf<typeof Horizon>>(() => [], {});
@@ -113,10 +130,10 @@ const network = isolation<ObjectOf<typeof Horizon>>(() => [open([PORT])]);
 
 export const horizon = plan(
   Horizon,
-  { config, expose, pods, answering, network, rotating },
+  { own, config, expose, pods, answering, network, rotating },
   {
-    manages: [NetworkPolicy, Secret, Service, Deployment, PodDisruptionBudget, Ingress],
-    reads: [Pod, ReplicaSet, IngressClass],
+    manages: [NetworkPolicy, Secret, Service, Deployment, PodDisruptionBudget, Ingress, ...GATEWAY_MANAGES, ...MANAGES],
+    reads: [Pod, ReplicaSet, IngressClass, ...GATEWAY_READS, ...READS],
     external: true,
   },
 );

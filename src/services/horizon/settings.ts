@@ -1,3 +1,5 @@
+import { CA_BUNDLE } from '../tls/trust.ts';
+
 /** Django's settings as data: Horizon reads Python, and Python reads most of JSON. */
 type Value = string | boolean | readonly Value[] | { readonly [key: string]: Value };
 
@@ -27,6 +29,8 @@ export function settingsText(x: {
   readonly secretKey: string;
   readonly keystone: string;
   readonly region: string;
+  /** Its requests to services are verified with the bundle. */
+  readonly tls: boolean;
   readonly cache: readonly string[];
   /** Where it is reached; the last one is the users'. */
   readonly urls: readonly string[];
@@ -39,6 +43,7 @@ export function settingsText(x: {
     ALLOWED_HOSTS: [...new Set([...hosts, 'localhost'])],
     OPENSTACK_KEYSTONE_URL: `${x.keystone}/v3`,
     OPENSTACK_ENDPOINT_TYPE: 'internalURL',
+    ...(x.tls && { OPENSTACK_SSL_CACERT: CA_BUNDLE }),
     OPENSTACK_KEYSTONE_DEFAULT_ROLE: 'member',
     DEFAULT_SERVICE_REGIONS: { '*': x.region },
     ...sessions(x.cache),

@@ -6,6 +6,8 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
 import { type Place, serviceHost } from '../names.ts';
+import { schemeOf } from '../tls/certificate.ts';
+import { trustOf } from '../tls/trust.ts';
 
 export type KeystoneObject = ObjectOf<typeof Keystone>;
 
@@ -15,7 +17,7 @@ export const adminSecret = (object: DeepReadonly<KeystoneObject>): string =>
   object.spec.adminPasswordSecret ?? `${object.metadata.name}-admin`;
 
 export const internalUrl = (place: Place, object: DeepReadonly<KeystoneObject>): string =>
-  `http://${serviceHost(place, `${object.metadata.name}-api`)}:${PORT}`;
+  `${schemeOf(object.spec)}://${serviceHost(place, `${object.metadata.name}-api`)}:${PORT}`;
 
 export const publicUrl = (place: Place, object: DeepReadonly<KeystoneObject>): string =>
   object.spec.publicURL ?? ingressUrl(object.spec as Exposed) ?? internalUrl(place, object);
@@ -27,5 +29,6 @@ export async function adminAddress<O extends Managed>(
   const field = `Keystone ${object.metadata.name} spec.adminPasswordSecret`;
   const { password } = await cx.secret(adminSecret(object), ['password'], field);
   const { adminUser: user, adminProject: project, region } = object.spec;
-  return { url: internalUrl(cx, object), user, password, project, region };
+  const ca = await trustOf(cx, object);
+  return { url: internalUrl(cx, object), user, password, project, region, ...(ca !== undefined && { ca }) };
 }

@@ -23,14 +23,17 @@ import { password } from '../../world/world.ts';
 import { configSecret, generatedFile, userFiles } from '../config.ts';
 import { rotation, USERS } from '../credentials.ts';
 import { applyService } from '../expose.ts';
+import { GATEWAY_MANAGES, GATEWAY_READS } from '../gateway.ts';
 import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { publish } from '../ingress.ts';
 import { accountsOf, cache, database, dropDatabase } from '../links.ts';
-import { databaseNameOf, podLabels } from '../names.ts';
+import { databaseNameOf, podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
 import { iso, scheduleProblem } from '../schedule.ts';
+import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { tlsVolumes, trust } from '../tls/trust.ts';
 import { uwsgiArgv, uwsgiFile } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
@@ -118,10 +121,22 @@ const db = row('DatabaseReady', {
 
 const user = row('ConfigValid', { run: cx => userFiles(cx, 'keystone') });
 
+const own = row('CertificateReady', {
+  when: object => overTls(object.spec),
+  run: cx => certificate(cx, { hosts: [serviceHost(cx, `${cx.name}-api`)] }),
+});
+
 const config = row('ConfigReady', {
-  needs: { input, keys, db, user },
-  run: async (cx, { keys, db, user }) => {
-    const app = { service: 'keystone', port: PORT, module: 'keystone.wsgi.api:application' };
+  needs: { input, keys, db, user, own },
+  run: async (cx, { keys, db, user, own }) => {
+    const app = {
+      service: 'keystone',
+      port: PORT,
+      module: 'keystone.wsgi.api:application',
+      tls: overTls(cx.spec),
+      health: '/healthcheck',
+    };
+    const trusted = await trust(cx, db.ca, own?.trust);
     const base = {
       image: imageOf('keystone', cx.spec, cx.env),
       user: 42425,
@@ -139,14 +154,16 @@ const config = row('ConfigReady', {
           readOnly: true,
           secret: { secretName: keys.credential, defaultMode: 0o440 },
         },
+        ...tlsVolumes(trusted),
       ],
     };
-    const health = { httpGet: { path: '/healthcheck', port: PORT } };
+    const health = { httpGet: { path: '/healthcheck', port: PORT, ...(app.tls && { scheme: 'HTTPS' }) } };
     const api: Process = {
       ...base,
       name: 'keystone',
       argv: uwsgiArgv('keystone'),
       ports: { api: PORT },
+      volumes: [...base.volumes, ...tlsVolumes(undefined, own)],
       drain: true,
       requests: { cpu: '50m', memory: '256Mi' },
       startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
@@ -347,6 +364,7 @@ export const keystone = plan(
     keys,
     db,
     user,
+    own,
     config,
     schema,
     bootstrapped,
@@ -360,8 +378,19 @@ export const keystone = plan(
     rotating,
   },
   {
-    manages: [NetworkPolicy, Secret, Service, Deployment, PodDisruptionBudget, Job, CronJob, Ingress],
-    reads: [...USERS, ReplicaSet, IngressClass],
+    manages: [
+      NetworkPolicy,
+      Secret,
+      Service,
+      Deployment,
+      PodDisruptionBudget,
+      Job,
+      CronJob,
+      Ingress,
+      ...GATEWAY_MANAGES,
+      ...MANAGES,
+    ],
+    reads: [...USERS, ReplicaSet, IngressClass, ...GATEWAY_READS, ...READS],
     external: true,
   },
 );

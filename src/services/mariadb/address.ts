@@ -6,6 +6,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { type Place, serviceHost } from '../names.ts';
+import { trustOf } from '../tls/trust.ts';
 
 export type MariaDBObject = ObjectOf<typeof MariaDB>;
 
@@ -30,7 +31,9 @@ export async function adminAddress<O extends Managed>(
     );
     // The name is ours to change with the password, unless the Secret is not ours.
     const user = object.spec.secret ? ROOT : (keys.user ?? ROOT);
-    return { host: serviceHost(cx, name), port: PORT, user, password: keys.password };
+    const ca = await trustOf(cx, object);
+    const at = { host: serviceHost(cx, name), port: PORT, user, password: keys.password };
+    return { ...at, ...(ca !== undefined && { ca }) };
   }
   for (const field of ['hostname', 'adminSecret'] as const)
     if (external[field] === undefined)

@@ -1,5 +1,6 @@
 import type { ConfigFile } from '../config.ts';
 import type { Login } from '../credentials.ts';
+import { OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 
 /** The image's own folder is left alone: distributions disagree on what they put there. */
 const FOLDER = '/etc/mysql/operator';
@@ -47,9 +48,12 @@ export const initSql = (root: Login): string =>
     .map(statement => `${statement};\n`)
     .join('');
 
+/** Also taken without TLS: clients that insist on it are asked for nothing less, and others are none of ours. */
+const encrypted = { 'ssl-cert': OWN_CERTIFICATE, 'ssl-key': OWN_KEY, tls_version: 'TLSv1.2,TLSv1.3' } as const;
+
 /** `mark`: restarts the server when it changes. */
-export function mariadbFiles(mark: string, customServiceConfig: string | undefined): ConfigFile[] {
-  const mysqld = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
+export function mariadbFiles(mark: string, customServiceConfig: string | undefined, tls: boolean): ConfigFile[] {
+  const mysqld = Object.entries({ ...settings, ...(tls && encrypted) }).map(([key, value]) => `${key} = ${value}\n`);
   const file = (key: string, path: string, text: string): ConfigFile => ({ key, path: `${FOLDER}/${path}`, text });
   return [
     file('my.cnf', 'my.cnf', `!includedir ${FOLDER}/conf.d\n`),

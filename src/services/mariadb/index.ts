@@ -19,12 +19,17 @@ import { type Place, podLabels, serviceHost } from '../names.ts';
 import { isolation } from '../network.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { claimTemplate, oneReplica, removeData, storageClass } from '../storage.ts';
+import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { tlsVolumes } from '../tls/trust.ts';
+import { fingerprint } from '../tls/x509.ts';
 import { adminAddress, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
 import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
 
 const row = rowsOf<MariaDBObject>();
 const deployed = (object: { readonly spec: { readonly external?: object } }): boolean =>
   object.spec.external === undefined;
+
+const LOOK_AGAIN = 15_000;
 
 const input = row('InputReady', {
   when: deployed,
@@ -54,10 +59,15 @@ const input = row('InputReady', {
   },
 });
 
+const own = row('CertificateReady', {
+  when: object => deployed(object) && overTls(object.spec),
+  run: cx => certificate(cx, { hosts: [serviceHost(cx, cx.name)] }),
+});
+
 const config = row('ConfigReady', {
-  needs: { input },
+  needs: { input, own },
   when: deployed,
-  run: async (cx, { input }) => {
+  run: async (cx, { input, own }) => {
     const process: Process = {
       name: 'mariadb',
       image: imageOf('mariadb-server', cx.spec, cx.env),
@@ -71,9 +81,10 @@ const config = row('ConfigReady', {
       // A second is not enough for a client to start on a busy node.
       readiness: { exec: { command: PING }, periodSeconds: 5, timeoutSeconds: 10 },
       liveness: { exec: { command: PING }, periodSeconds: 30, timeoutSeconds: 20, failureThreshold: 4 },
+      volumes: tlsVolumes(undefined, own),
     };
     const root = input ?? { user: ROOT, password: '' };
-    const files = mariadbFiles(await rootMark(cx, root), cx.spec.customServiceConfig);
+    const files = mariadbFiles(await rootMark(cx, root), cx.spec.customServiceConfig, own !== undefined);
     return { process, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
   },
 });
@@ -129,7 +140,7 @@ const pods = row('WorkloadsReady', {
       readOnly: true,
       secret: { secretName: initSecret(cx), defaultMode: 0o440, items: [{ key: 'init.sql', path: 'init.sql' }] },
     };
-    const process = { ...config.process, volumes: [init] };
+    const process = { ...config.process, volumes: [init, ...(config.process.volumes ?? [])] };
     const template = podTemplate(cx.spec, process, config.config, labels, {
       initContainers: [install],
       graceSeconds: 300,
@@ -152,8 +163,13 @@ const pods = row('WorkloadsReady', {
 });
 
 const answering = row('Answering', {
-  needs: { pods },
-  run: async cx => cx.cloud.sql(await adminAddress(cx, cx.object)).check(),
+  needs: { pods, own },
+  run: async (cx, { own }) => {
+    const sql = cx.cloud.sql(await adminAddress(cx, cx.object));
+    await sql.check();
+    // It reads its files when it is told to, and the pod may get them a minute after us.
+    if (own && (await sql.ensureCertificate(fingerprint(own.crt) ?? ''))) cx.again(LOOK_AGAIN);
+  },
 });
 
 const rotating = rotation<MariaDBObject>(cx => (cx.spec.secret || cx.spec.external ? [] : [rootAccount(cx)]), {
@@ -163,10 +179,10 @@ const network = isolation<MariaDBObject>(() => [{ ports: [PORT], from: { clients
 
 export const mariadb = plan(
   MariaDB,
-  { input, config, expose, pods, answering, network, rotating },
+  { input, own, config, expose, pods, answering, network, rotating },
   {
-    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim],
-    reads: [...USERS, StorageClass],
+    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
+    reads: [...USERS, StorageClass, ...READS],
     external: true,
   },
 );

@@ -1,6 +1,7 @@
 import { Memcached } from '../../../api/openstack/memcached.ts';
 import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
+import { stall } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
@@ -8,12 +9,30 @@ import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { isolation } from '../network.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
+import { overTls } from '../tls/certificate.ts';
 import { budget } from '../workload.ts';
 import { type MemcachedObject, memcachedServers, PORT } from './address.ts';
 
 const row = rowsOf<MemcachedObject>();
 
+/**
+ * Clients of the cache speak TLS only by python-binary-memcached, which images do not have, and keystonemiddleware of
+ * 2025.1 not at all: a server that insists would be a cloud without a cache (docs/how-to/tls.md).
+ */
+const input = row('InputReady', {
+  run: async cx => {
+    if (overTls(cx.spec))
+      throw stall({
+        reason: 'NotSupported',
+        what: 'spec.tls.enabled is true, and the clients of memcached in the images of OpenStack speak no TLS',
+        who: 'User',
+        next: 'leave it out; what is kept of tokens is encrypted by those who keep it',
+      });
+  },
+});
+
 const config = row('ConfigReady', {
+  needs: { input },
   run: async cx => {
     const { memoryMB, maxConnections, customServiceConfig = '' } = cx.spec;
     const own = customServiceConfig.split(/\s+/).filter(arg => arg !== '');
@@ -83,6 +102,6 @@ const network = isolation<MemcachedObject>(() => [{ ports: [PORT], from: { clien
 
 export const memcached = plan(
   Memcached,
-  { config, expose, pods, network, rotating },
+  { input, config, expose, pods, network, rotating },
   { manages: [NetworkPolicy, PodDisruptionBudget, Secret, Service, StatefulSet], reads: [Pod] },
 );

@@ -5,7 +5,6 @@ import type { Sections } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import type { ConfigFile } from '../config.ts';
 import { fieldOf } from '../env.ts';
-import { busUrl } from '../links.ts';
 import { COMPUTE_LABEL, GATEWAY_LABEL, HOST_NETWORK, has, hostDevice, hostFolder, OVS_RUN, onNodes } from '../node.ts';
 import { POWERLESS, SWITCH } from '../ovn/chassis.ts';
 import { ovsdbScript, scriptArgv, switchScript, VSWITCHD_CTL } from '../ovn/scripts.ts';
@@ -17,7 +16,10 @@ import { isOvs, STATE } from './config.ts';
 /** Agents of mechanism ovs: on nodes, over the bus, without a way into the database (openstack-facts 9). */
 
 type Spec = SpecOf<typeof Neutron>;
-type Input = Pick<ConfigInput<Spec, { readonly agents: readonly ConfigFile[] }>, 'spec' | 'bus' | 'input'>;
+type Input = Pick<
+  ConfigInput<Spec, { readonly agents: readonly ConfigFile[]; readonly ca?: string }>,
+  'spec' | 'bus' | 'input'
+>;
 
 const SOCKET = `unix:${OVS_RUN}/db.sock`;
 
@@ -108,7 +110,7 @@ export function agentFiles({ spec, bus, input }: Input, component: string): read
   const own = OWN[component]?.(spec);
   if (own === undefined || bus === undefined) return [];
   const { DEFAULT: more, ovs: bridges, ...sections } = own;
-  const { DEFAULT: link, ...messaging } = busSections(busUrl(bus));
+  const { DEFAULT: link, ...messaging } = busSections(bus);
   const key = `01-neutron-${component}.conf`;
   const text = write({
     DEFAULT: { ...logging.DEFAULT, ...link, state_path: STATE, ...more },

@@ -4,13 +4,13 @@ import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Section } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import type { ConfigFile } from '../config.ts';
-import type { OvnLink } from '../ovn/address.ts';
+import { clientSection, type OvnLink } from '../ovn/address.ts';
 import { authToken, userSection } from '../sections.ts';
 import type { ConfigInput } from '../service.ts';
 import { PROCESSES } from '../uwsgi.ts';
 
 /** The fabric, or with agents what those of metadata must know. */
-export type NeutronInput = OvnLink | { readonly agents: readonly ConfigFile[] };
+export type NeutronInput = OvnLink | { readonly agents: readonly ConfigFile[]; readonly ca?: string };
 type Input = ConfigInput<SpecOf<typeof Neutron>, NeutronInput>;
 
 export const isOvs = (spec: { readonly mechanism: string }): boolean => spec.mechanism === 'ovs';
@@ -75,12 +75,13 @@ function layer2(x: Input): Layer2 {
   return { drivers: ['ovn'], tunnel, vnis: TUNNELS[tunnel], physicalNetworks };
 }
 
-const ovnSection = ({ northbound, southbound, metadata }: OvnLink): Section => ({
+const ovnSection = ({ northbound, southbound, metadata, ca }: OvnLink): Section => ({
   // Addresses, not names: the Python client resolves none (lab.md 5, trap 1).
   ovn_nb_connection: northbound,
   ovn_sb_connection: southbound,
   ovn_metadata_enabled: metadata,
   ovsdb_probe_interval: 60_000,
+  ...(ca !== undefined && clientSection()),
 });
 
 export function ml2File(x: Input): ConfigFile {

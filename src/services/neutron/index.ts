@@ -17,6 +17,11 @@ const worker = {
   requests: { cpu: '20m', memory: '320Mi' },
 } as const;
 
+const agentInput = ({ files, ca }: Awaited<ReturnType<typeof metadataFiles>>): NeutronInput => ({
+  agents: files,
+  ...(ca !== undefined && { ca }),
+});
+
 export const neutron = openstackService(Neutron, {
   name: 'neutron',
   user: 42435,
@@ -24,9 +29,11 @@ export const neutron = openstackService(Neutron, {
   catalog: { type: 'network', check: '/v2.0/networks?limit=1' },
   databases: { neutron: { section: 'database', sync: ['neutron-db-manage', 'upgrade', 'heads'] } },
   bus: true,
+  client: true,
+  trusts: ({ ca }) => [ca],
   overwrites: ['policy.yaml', 'api-paste.ini'],
   input: async (cx): Promise<NeutronInput> =>
-    isOvs(cx.spec) ? { agents: await metadataFiles(cx) } : ovnLink(cx, cx.spec.ovnInstance, 'spec.ovnInstance'),
+    isOvs(cx.spec) ? agentInput(await metadataFiles(cx)) : ovnLink(cx, cx.spec.ovnInstance, 'spec.ovnInstance'),
   after: cx => {
     if (!isOvs(cx.spec)) cx.ready(OVNNetwork, cx.spec.ovnInstance, 'spec.ovnInstance');
   },

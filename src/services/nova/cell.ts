@@ -15,9 +15,11 @@ import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { encoded } from '../encoded.ts';
 import { readBus, readIdentity } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
+import { overTls, schemeOf } from '../tls/certificate.ts';
+import { trust } from '../tls/trust.ts';
 import { CONSOLE_PORT, hostConf, metadataAgentConf } from './config.ts';
 import { sharedSecret } from './secrets.ts';
-import { CELL0 } from './spec.ts';
+import { CELL0, inner, trustOnly } from './spec.ts';
 
 type CellObject = ObjectOf<typeof NovaCell>;
 type Cell = DeepReadonly<CellObject>;
@@ -32,10 +34,13 @@ const hasConsole = (object: Cell): boolean => object.spec.noVNCProxyServiceTempl
 const conductorName = (cx: Place): string => `${cx.name}-conductor`;
 const metadataName = (cx: Place): string => `${cx.name}-metadata`;
 const consoleName = (cx: Place): string => `${cx.name}-novncproxy`;
-const consoleUrl = (cx: Place): string => `http://${serviceHost(cx, consoleName(cx))}:${CONSOLE_PORT}`;
+const consoleUrl = (cx: Cx<CellObject>): string =>
+  `${schemeOf(cx.spec)}://${serviceHost(cx, consoleName(cx))}:${CONSOLE_PORT}`;
 
 const LINKS = ['cellDatabaseSecret', 'messageBusSecret', 'keystoneSecret'] as const;
 const COMMON = ['release', 'podProfile', 'images', 'region', 'memcachedServers', ...LINKS] as const;
+
+const served = (spec: DeepReadonly<CellObject['spec']>): object => (spec.tls ? { tls: spec.tls } : {});
 
 /** What every part of the cell gets. */
 function common(cx: Cx<CellObject>): Record<string, unknown> {
@@ -70,6 +75,7 @@ const conductor = row('ConductorReady', {
     const spec = {
       ...bare(conductorServiceTemplate),
       ...common(cx),
+      ...trustOnly(cx.spec),
       ...(isCell0(cx.object) && { apiDatabaseSecret, ...(cellMappingsSecret && { cellMappingsSecret }) }),
     } as Partial<InputOf<typeof NovaConductor>>;
     assertReady((await cx.child(NovaConductor, conductorName(cx), spec)) as DeepReadonly<AnyObject>);
@@ -80,7 +86,7 @@ const console_ = row('ConsoleReady', {
   needs: { input },
   when: hasConsole,
   run: async cx => {
-    const spec = { ...bare(cx.spec.noVNCProxyServiceTemplate), ...common(cx) };
+    const spec = { ...bare(cx.spec.noVNCProxyServiceTemplate), ...common(cx), ...served(cx.spec) };
     assertReady((await cx.child(NovaNoVNCProxy, consoleName(cx), spec)) as DeepReadonly<AnyObject>);
   },
 });
@@ -90,7 +96,12 @@ const metadata = row('MetadataReady', {
   when: hasMetadata,
   run: async cx => {
     const { metadataSecret } = cx.spec;
-    const spec = { ...bare(cx.spec.metadataServiceTemplate), ...common(cx), ...(metadataSecret && { metadataSecret }) };
+    const spec = {
+      ...bare(cx.spec.metadataServiceTemplate),
+      ...common(cx),
+      ...inner(cx.spec),
+      ...(metadataSecret && { metadataSecret }),
+    };
     assertReady((await cx.child(NovaMetadata, metadataName(cx), spec)) as DeepReadonly<AnyObject>);
   },
 });
@@ -101,7 +112,7 @@ const agents = row('MetadataConfigReady', {
   run: async cx => {
     const secret = await sharedSecret(cx, cx.spec.metadataSecret);
     const name = `${cx.name}-metadata-compute-config`;
-    const text = write(metadataAgentConf(serviceHost(cx, metadataName(cx)), secret).sections);
+    const text = write(metadataAgentConf(serviceHost(cx, metadataName(cx)), secret, overTls(cx.spec)).sections);
     const data = encoded({ '05-nova-metadata.conf': text });
     await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data });
     cx.report({ metadataConfigSecret: name });
@@ -121,7 +132,10 @@ const hosts = row('ComputeConfigReady', {
     const consoleURL = hasConsole(cx.object) ? consoleUrl(cx) : undefined;
     const text = write(hostConf({ spec: cx.spec, bus, identity, cache: memcachedServers, consoleURL }).sections);
     const name = `${cx.name}-compute-config`;
-    await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data: encoded({ '01-nova.conf': text }) });
+    // Where the host has to put it: the paths in the config are the same everywhere.
+    const bundle = await trust(cx, bus.ca, identity.ca);
+    const data = encoded({ '01-nova.conf': text, ...(bundle && { 'ca.crt': bundle.text }) });
+    await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data });
     cx.report({ computeConfigSecret: name, configHash: hashOf(text).slice(0, 10) });
   },
 });
@@ -135,7 +149,7 @@ const computes = row.each('ComputesReady', {
     const child = `${cx.name}-${name}`;
     if (cx.get(NovaCompute, child) === undefined) afterConductor(cx);
     const { virtType, ephemeralStorage, cephStorage } = cx.spec;
-    const { cellDatabaseSecret: _database, ...links } = common(cx);
+    const { cellDatabaseSecret: _database, ...links } = { ...common(cx), ...trustOnly(cx.spec) };
     const shape = { virtType, ephemeralStorage, cephStorage };
     const set = Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
     const spec = {

@@ -1,11 +1,12 @@
 import { NovaCell } from '../../../api/nova/cell.ts';
 import { NovaCompute } from '../../../api/nova/compute.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
+import { MariaDB } from '../../../api/openstack/mariadb.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { Pod, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import { conditionOf } from '../../runtime/plan/ready.ts';
+import { conditionOf, isReady } from '../../runtime/plan/ready.ts';
 import { wait } from '../../runtime/plan/unmet.ts';
 import { type Config, type ConfigFile, generatedFile } from '../config.ts';
 import type { Account } from '../credentials.ts';
@@ -13,8 +14,10 @@ import { encoded } from '../encoded.ts';
 import { cleaningArgv, keepClean } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
+import { adminAddress } from '../mariadb/address.ts';
 import { podLabels } from '../names.ts';
 import { kollaStart, type Process, podSpec } from '../pod.ts';
+import { bundleSecret, type Trust, tlsVolumes } from '../tls/trust.ts';
 import { checkCell, cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
 import {
   dropBus,
@@ -29,7 +32,7 @@ import {
   userOf,
 } from './pack.ts';
 import { NOVA } from './processes.ts';
-import { CELL0, type Cell, databaseOf, type NovaObject } from './spec.ts';
+import { CELL0, type Cell, cellsOf, databaseOf, type NovaObject } from './spec.ts';
 
 /** A cell's way from the spec to the API's database. */
 
@@ -56,6 +59,16 @@ export const cellAccounts = (nova: string, { name, template }: Cell): readonly A
     ? []
     : [{ target: 'message-bus', secret: busSecret(nova, name) } as const]),
 ];
+
+/** Of servers that only some cell uses. */
+export async function cellCas(cx: NovaCx): Promise<readonly (string | undefined)[]> {
+  const cas = cellsOf(cx.spec).map(async ({ template: { databaseSecret, databaseInstance } }) => {
+    if (databaseSecret) return (await cx.secretIfAny(databaseSecret))?.['ca.crt'];
+    const server = databaseInstance === undefined ? undefined : cx.get(MariaDB, databaseInstance);
+    return server && isReady(server as DeepReadonly<AnyObject>) ? (await adminAddress(cx, server)).ca : undefined;
+  });
+  return cx.all(cas);
+}
 
 /** undefined where the spec names a Secret instead. */
 function busOrder(cx: NovaCx, { name, template }: Cell): Order | undefined {
@@ -107,7 +120,13 @@ interface Manage {
 const configName = (nova: string, cell: string): string => `${nova}-${cell}-manage-config-data`;
 const scriptsName = (nova: string, cell: string): string => `${nova}-${cell}-manage-scripts`;
 
-const processOf = (cx: NovaCx, cell: string, step: string, argv: readonly string[]): Process => {
+const processOf = (
+  cx: NovaCx,
+  cell: string,
+  step: string,
+  argv: readonly string[],
+  trusted: Trust | undefined,
+): Process => {
   const { release, images } = cx.spec;
   return {
     name: step,
@@ -122,6 +141,7 @@ const processOf = (cx: NovaCx, cell: string, step: string, argv: readonly string
         readOnly: true,
         secret: { secretName: scriptsName(cx.name, cell), defaultMode: 0o440 },
       },
+      ...tlsVolumes(trusted),
     ],
     scratch: ['/var/lib/nova'],
   };
@@ -156,12 +176,13 @@ export async function mapCell(
   cx: NovaCx,
   cell: string,
   links: { readonly api: DatabaseLink; readonly cell: DatabaseLink; readonly bus: BusLink },
+  trusted: Trust | undefined,
 ): Promise<string> {
-  const ensure = processOf(cx, cell, `${cell}-map`, ensureCell(cell));
-  const unmap = processOf(cx, cell, `${cell}-unmap`, deleteCell(cell));
+  const ensure = processOf(cx, cell, `${cell}-map`, ensureCell(cell), trusted);
+  const unmap = processOf(cx, cell, `${cell}-unmap`, deleteCell(cell), trusted);
   const conf = generatedFile(manageConf(links));
-  const check = processOf(cx, cell, `${cell}-check`, checkCell(cell));
-  const cleaning = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec));
+  const check = processOf(cx, cell, `${cell}-check`, checkCell(cell), trusted);
+  const cleaning = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec), trusted);
   const starts = [ensure, unmap, check, cleaning].map(process => kollaStart(process, [conf]));
   await manageSecrets(cx, cell, [conf, ...starts]);
   // That of cell0 comes with the API's, which the mapping is written to.
@@ -172,8 +193,8 @@ export async function mapCell(
 }
 
 /** Archives and purges what was deleted in the cell's database, and the cell's mappings of it. */
-export async function cleanCell(cx: NovaCx, cell: string): Promise<void> {
-  const process = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec));
+export async function cleanCell(cx: NovaCx, cell: string, trusted: Trust | undefined): Promise<void> {
+  const process = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec), trusted);
   const selector = podLabels('Nova', cx.name, process.name);
   const config = configOf(cx, cell, '', [kollaStart(process, [])]);
   const pod = podSpec({ podProfile: cx.spec.podProfile }, process, config, selector);
@@ -205,6 +226,8 @@ export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
   const going = cx.object.metadata.deletionTimestamp !== undefined;
   const mapped = cx.get(Secret, configName(cx.name, cell)) !== undefined;
   if (!going && mapped) {
+    const bundle = await cx.secretIfAny(bundleSecret(cx.name));
+    const trusted = bundle && { secret: bundleSecret(cx.name), text: '' };
     const { incarnation } = (await cx.secretIfAny(databaseSecret(cx.name, cell))) ?? {};
     const run = (process: Process): Promise<void> =>
       runJob(cx, { process, config: configOf(cx, cell, process.name, [kollaStart(process, [])]) }, [incarnation]);
@@ -212,9 +235,9 @@ export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
     const env = [{ name: 'OWN_HOSTS', value: ownHosts(cx, cell) }];
     // Once the processes go it has passed, and their hosts would look like those of others.
     if (object && !object.metadata.deletionTimestamp)
-      await run({ ...processOf(cx, cell, `${cell}-check`, checkCell(cell)), env });
+      await run({ ...processOf(cx, cell, `${cell}-check`, checkCell(cell), trusted), env });
     await cx.remove(NovaCell, cellObject(cx.name, cell));
-    await run(processOf(cx, cell, `${cell}-unmap`, deleteCell(cell)));
+    await run(processOf(cx, cell, `${cell}-unmap`, deleteCell(cell), trusted));
   }
   await cx.remove(NovaCell, cellObject(cx.name, cell));
   const user = userOf(cx, cell);

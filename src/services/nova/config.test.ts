@@ -4,7 +4,7 @@ import { type Conf, conf } from '../../oslo/conf.ts';
 import { lint } from '../../oslo/lint.ts';
 import { releases } from '../../oslo/options.ts';
 import { write } from '../../oslo/write.ts';
-import { busUrl, databaseUrl } from '../links.ts';
+import { databaseUrl } from '../links.ts';
 import { busSections, databaseSection, logging } from '../sections.ts';
 import {
   apiConf,
@@ -28,19 +28,28 @@ const identity = {
 const bus = { host: 'rabbitmq', port: 5672, vhost: 'nova', user: 'nova', password: 'a/b' };
 const database = { host: 'mariadb', port: 3306, database: 'nova_api', user: 'nova', password: 'a@b' };
 const ceph = { name: 'ceph', pool: 'vms', user: 'u', key: 'k', conf: '', fsid: '4b5c8c0a-ff60-454b-a1b4-9747aa737d19' };
-const inputs = (release: Release) => ({ spec: { release }, identity, cache: ['memcached-0:11211'] });
+const ca = (tls: boolean) => (tls ? { ca: 'pem' } : {});
+const inputs = (release: Release, tls = false) => ({
+  spec: { release },
+  identity: { ...identity, ...ca(tls) },
+  cache: ['memcached-0:11211'],
+  tls,
+});
 const x = inputs('2026.1');
 
 /** As serve() adds them for processes that may see both databases. */
-const linked = (own: Conf): Conf =>
-  conf(own.service, logging, ...own.parts, {
-    api_database: databaseSection(databaseUrl(database)),
-    database: databaseSection(databaseUrl(database)),
-    ...busSections(busUrl(bus)),
-  });
+const linkedBy =
+  (tls: boolean) =>
+  (own: Conf): Conf =>
+    conf(own.service, logging, ...own.parts, {
+      api_database: databaseSection(databaseUrl({ ...database, ...ca(tls) })),
+      database: databaseSection(databaseUrl(database)),
+      ...busSections({ ...bus, ...ca(tls) }),
+    });
 
 const files = (
   x: ReturnType<typeof inputs>,
+  linked = linkedBy(x.tls),
 ): Readonly<Record<string, { readonly conf: Conf; readonly service?: string }>> => ({
   api: { conf: linked(apiConf(x)) },
   scheduler: { conf: linked(schedulerConf(x, 60)) },
@@ -54,15 +63,20 @@ const files = (
   'libvirt with Ceph': { conf: computeConf({ ...x, driver: 'libvirt', ceph, disks: true }) },
   ironic: { conf: computeConf({ ...x, driver: 'ironic', host: 'nova-cell1-bm' }) },
   fake: { conf: computeConf({ ...x, driver: 'fake' }) },
-  'host outside the cluster': { conf: hostConf({ ...x, bus, consoleURL: 'http://console:6080' }) },
+  'host outside the cluster': {
+    conf: hostConf({ ...x, bus: { ...bus, ...ca(x.tls) }, consoleURL: 'http://console:6080' }),
+  },
   'manage job': { conf: manageConf({ api: database, cell: database, bus }) },
-  'metadata agent': { conf: metadataAgentConf('nova-metadata', 'secret'), service: 'neutron_ovn_metadata_agent' },
+  'metadata agent': {
+    conf: metadataAgentConf('nova-metadata', 'secret', x.tls),
+    service: 'neutron_ovn_metadata_agent',
+  },
 });
 
 describe('files of Nova', () => {
-  for (const release of releases)
-    it.each(Object.entries(files(inputs(release as Release))))(
-      `%s: every option exists in ${release}, with a value it takes`,
+  for (const [release, tls] of releases.flatMap(each => [[each, false] as const, [each, true] as const]))
+    it.each(Object.entries(files(inputs(release as Release, tls))))(
+      `%s${tls ? ' over TLS' : ''}: every option exists in ${release}, with a value it takes`,
       (_name, file) => {
         const found = lint(write(file.conf.sections), { service: file.service ?? 'nova', release, from: 'generated' });
         const bad = found.filter(f => f.severity === 'error' || f.code === 'no-table' || f.code === 'renamed');
@@ -80,6 +94,19 @@ describe('files of Nova', () => {
     const text = write(computeConf({ ...x, driver }).sections);
     expect(text).not.toMatch(/^\[(api_)?database\]/m);
     expect(text).not.toContain('metadata_proxy_shared_secret');
+  });
+
+  it('verifies whom it calls, and shows the console over TLS only', () => {
+    const all = files(inputs('2025.2', true));
+    const text = (name: string): string => write(all[name]!.conf.sections);
+    // keystone_authtoken, service_user, placement, neutron, glance, cinder.
+    expect(text('api').match(/^cafile = \/etc\/openstack-tls\/ca\/ca\.crt$/gm)).toHaveLength(6);
+    expect(text('api')).toContain('&ssl_ca=/etc/openstack-tls/ca/ca.crt');
+    expect(text('api')).toMatch(/^ssl = true$/m);
+    expect(text('novncproxy')).toMatch(/^ssl_only = true$/m);
+    expect(text('metadata agent')).toMatch(/^nova_metadata_protocol = https$/m);
+    const plain = Object.values(files(x)).map(file => write(file.conf.sections));
+    expect(plain.join('\n')).not.toMatch(/cafile|ssl|openstack-tls/);
   });
 
   it('says never in the words of Nova', () => {

@@ -3,8 +3,8 @@ import { at, type Conf, conf, type Part } from '../../oslo/conf.ts';
 import { type Section, type Sections, template } from '../../oslo/model.ts';
 import { type CephLink, confPath } from '../ceph/link.ts';
 import type { BusLink, IdentityLink } from '../links.ts';
-import { busUrl } from '../links.ts';
-import { authToken, busSections, cacheSection, logging } from '../sections.ts';
+import { authToken, busSections, cacheSection, cafile, logging, userSection } from '../sections.ts';
+import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 
 /** What all of Nova's processes know: Keystone, and by its catalog everything else. */
 interface Linked {
@@ -22,16 +22,7 @@ export const OVS_SOCKET = '/run/openvswitch/db.sock';
 export const LIBVIRT_SOCKET = '/run/libvirt/libvirt-sock';
 
 /** How Nova itself logs in, in every section that asks for it. */
-const login = (link: IdentityLink): Section => ({
-  auth_type: 'password',
-  auth_url: link.url,
-  username: link.user,
-  password: link.password,
-  project_name: link.project,
-  user_domain_name: 'Default',
-  project_domain_name: 'Default',
-  region_name: link.region,
-});
+const login = userSection;
 
 const everywhere: Sections = {
   DEFAULT: { state_path: STATE },
@@ -46,7 +37,7 @@ const neighbours = ({ spec, identity: link, cache }: Linked): Part =>
     service_user: { send_service_user_token: true, ...login(link), region_name: undefined },
     placement: { ...login(link), valid_interfaces: ['internal'] },
     neutron: { ...login(link), valid_interfaces: ['internal'] },
-    glance: { region_name: link.region, valid_interfaces: ['internal'] },
+    glance: { region_name: link.region, valid_interfaces: ['internal'], ...cafile(link) },
     // Its own login for what it does on nobody's behalf: periodic tasks on the volumes of guests.
     cinder: {
       ...login(link),
@@ -95,9 +86,11 @@ export const metadataConf = (x: Linked, secret: string, perCell: boolean): Conf 
   );
 
 /** Never at debug: it would log all that people type. */
-export const consoleConf = (x: Linked): Conf =>
+export const consoleConf = (x: Linked & { readonly tls: boolean }): Conf =>
   base(x, {
-    DEFAULT: { debug: false },
+    // Both files are read for each connection.
+    DEFAULT: { debug: false, ...(x.tls && { ssl_only: true, cert: OWN_CERTIFICATE, key: OWN_KEY }) },
+    console: { ssl_minimum_version: x.tls ? 'tlsv1_2' : undefined },
     vnc: { enabled: true, novncproxy_host: '0.0.0.0', novncproxy_port: CONSOLE_PORT },
   });
 
@@ -167,16 +160,17 @@ export const hostConf = (x: Linked & { readonly bus: BusLink; readonly consoleUR
     DEFAULT: { compute_driver: 'libvirt.LibvirtDriver' },
     vnc: consoles(x.consoleURL),
   };
-  return conf('nova', logging, ...parts, own, at('topology', busSections(busUrl(x.bus))));
+  return conf('nova', logging, ...parts, own, at('topology', busSections(x.bus)));
 };
 
 /** Read by the agents that forward what guests ask at 169.254.169.254. */
-export const metadataAgentConf = (host: string, secret: string): Conf =>
+export const metadataAgentConf = (host: string, secret: string, tls: boolean): Conf =>
   conf('neutron', {
     DEFAULT: {
       nova_metadata_host: host,
       nova_metadata_port: METADATA_PORT,
-      nova_metadata_protocol: 'http',
+      nova_metadata_protocol: tls ? 'https' : 'http',
+      auth_ca_cert: tls ? CA_BUNDLE : undefined,
       metadata_proxy_shared_secret: secret,
     },
   });

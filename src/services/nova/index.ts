@@ -18,9 +18,12 @@ import { accountsOf, cache, dropIdentity, ensureIdentity, identityAdmin, identit
 import { type Place, serviceHost } from '../names.ts';
 import { admit, isolated, open } from '../network.ts';
 import { expectedOf, silent } from '../reported.ts';
+import { overTls, schemeOf } from '../tls/certificate.ts';
+import { trust, trusting } from '../tls/trust.ts';
 import {
   cellAccounts,
   cellBus,
+  cellCas,
   cellDatabase,
   cellObject,
   cleanCell,
@@ -42,7 +45,7 @@ import {
   registerBus,
   userOf,
 } from './pack.ts';
-import { cellsText, MAPPED_CELLS, METADATA_KEY, sharedSecret } from './secrets.ts';
+import { cellsText, MAPPED_CELLS, METADATA_KEY, packed, sharedSecret } from './secrets.ts';
 import {
   apiSpec,
   CELL0,
@@ -121,8 +124,8 @@ const logins = row('CredentialsReady', {
     ]);
     await bus.letGo();
     if (keystoneSecret) return { bus, identity: { secret: keystoneSecret, link: identity } };
-    const { url, user, password, project, region } = identity;
-    const data = encoded({ url, user, password, project, region });
+    const { url, user, password, project, region, ca } = identity;
+    const data = encoded({ url, user, password, project, region, ...packed(ca) });
     await cx.apply(Secret, { metadata: { name: names(cx).keystone }, type: 'Opaque', data });
     return { bus, identity: { secret: names(cx).keystone, link: identity } };
   },
@@ -142,6 +145,13 @@ const user = row('IdentityReady', {
   undo: cx => dropIdentity(cx),
 });
 
+/** For its own Jobs and for the operator's requests; parts make theirs from their Secrets. */
+const trusted = row('TrustReady', {
+  needs: { apiDatabase, logins },
+  run: async (cx, { apiDatabase, logins: { bus, identity } }) =>
+    trust(cx, apiDatabase.link.ca, bus.link.ca, identity.link.ca, ...(await cellCas(cx))),
+});
+
 interface Mapped {
   readonly hash: string;
   readonly links: Links;
@@ -149,7 +159,7 @@ interface Mapped {
 
 /** All at once, and none waits for another, save that cell0's conductor makes the tables that mappings are written to. */
 const cells = row.each('CellsReady', {
-  needs: { input, apiDatabase, logins },
+  needs: { input, apiDatabase, logins, trusted },
   over: object => cellsOf(object.spec),
   first: CELL0,
   status: 'cells',
@@ -166,11 +176,8 @@ const cells = row.each('CellsReady', {
     };
     const child = await cx.child(NovaCell, cellObject(cx.name, cell.name), cellSpec(cx.spec, cell, links));
     await registerCellBus(cx, cell, cellBusLink.link);
-    const hash = await mapCell(cx, cell.name, {
-      api: d.apiDatabase.link,
-      cell: database.link,
-      bus: cellBusLink.link,
-    });
+    const ways = { api: d.apiDatabase.link, cell: database.link, bus: cellBusLink.link };
+    const hash = await mapCell(cx, cell.name, ways, d.trusted);
     cx.line({ hash });
     // Mapped is enough for the API to know it, though its own processes may not run yet.
     cx.usable({ hash, links });
@@ -196,9 +203,10 @@ async function letCellGo(
 }
 
 const cleaning = row('HousekeepingReady', {
-  needs: { cells },
+  needs: { cells, trusted },
   aside: true,
-  run: async (cx, { cells }) => void (await cx.all([...cells.keys()].map(cell => cleanCell(cx, cell)))),
+  run: async (cx, { cells, trusted }) =>
+    void (await cx.all([...cells.keys()].map(cell => cleanCell(cx, cell, trusted)))),
 });
 
 /** Reasons of a cell with which nothing is wrong: it takes its time. */
@@ -311,13 +319,14 @@ const agents = row('MetadataConfigReady', {
   run: async (cx, { input }) => {
     const { spare, secret } = input.shared.forAgents;
     const service = spare ? spareMetadata(cx.name) : `${cx.name}-metadata`;
-    const text = write(metadataAgentConf(serviceHost(cx, service), secret).sections);
+    const text = write(metadataAgentConf(serviceHost(cx, service), secret, overTls(cx.spec)).sections);
     const data = encoded({ '05-nova-metadata.conf': text });
     await cx.apply(Secret, { metadata: { name: names(cx).agents }, type: 'Opaque', data });
   },
 });
 
-const apiUrl = (cx: Place): string => `http://${serviceHost(cx, `${cx.name}-api`)}:${API_PORT}/v2.1`;
+const apiUrl = (cx: Place & { readonly spec: unknown }): string =>
+  `${schemeOf(cx.spec)}://${serviceHost(cx, `${cx.name}-api`)}:${API_PORT}/v2.1`;
 
 /** A catalog has one entry of a type: of several Novas with one Keystone, the oldest stands in it. */
 const entry = row('EndpointsReady', {
@@ -336,8 +345,8 @@ const entry = row('EndpointsReady', {
 
 /** A conductor can run and hear nothing, and its pod knows no better (lab.md 5, trap 2): the database does. */
 const answering = row('Answering', {
-  needs: { api, scheduler, cells, logins },
-  run: async (cx, { cells, logins }) => {
+  needs: { api, scheduler, cells, logins, trusted },
+  run: async (cx, { cells, logins, trusted }) => {
     const { replicas = 0 } = cx.get(NovaScheduler, `${cx.name}-scheduler`)?.spec ?? {};
     const conductors = [...cells.keys()].flatMap(cell => {
       const name = `${cellObject(cx.name, cell)}-conductor`;
@@ -347,7 +356,7 @@ const answering = row('Answering', {
       return settled ? expectedOf('nova-conductor', name, found.spec.replicas) : [];
     });
     const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors];
-    const answer = await cx.cloud.identity(logins.identity.link).get(apiUrl(cx), '/os-services');
+    const answer = await cx.cloud.identity(trusting(logins.identity.link, trusted)).get(apiUrl(cx), '/os-services');
     const [first] = silent(expected, answer);
     if (first)
       throw wait({
@@ -417,6 +426,7 @@ export const nova = plan(
     logins,
     bus,
     user,
+    trusted,
     cells,
     cleaning,
     mappings,

@@ -9,6 +9,7 @@ import { type Account, type Kept, keep, namesOf } from '../credentials.ts';
 import { type BusLink, type DatabaseLink, named, readBus, readDatabase, registerVhost } from '../links.ts';
 import * as mariadb from '../mariadb/address.ts';
 import * as rabbitmq from '../rabbitmq/address.ts';
+import { packed as caOf } from './secrets.ts';
 
 /*
  * Registers a database or a vhost and packs the way in into a Secret with keys hostname, user, password, as Nova's parts
@@ -63,6 +64,7 @@ export async function packDatabase<O extends Managed>(
         hostname: admin.host,
         port: String(admin.port),
         database,
+        ...caOf(admin.ca),
         ...(incarnation !== undefined && { incarnation }),
       },
     });
@@ -80,19 +82,20 @@ export async function packDatabase<O extends Managed>(
   const incarnation = before ?? uuid(cx.random);
   await sql.ensureDatabase(database);
   const { login, letGo } = await packed(incarnation);
-  const link = { host: admin.host, port: admin.port, database, user: login.user, password: login.password };
+  const { host, port, ca } = admin;
+  const link = { host, port, database, user: login.user, password: login.password, ...(ca !== undefined && { ca }) };
   return { secret: order.secret, link: { ...link, incarnation }, letGo };
 }
 
 export async function packBus<O extends Managed>(cx: Cx<O>, order: Order): Promise<Packed<BusLink>> {
   const server = named(cx, RabbitMQ, order.instance, order.field);
-  const { host, port } = rabbitmq.amqpAddress(cx, server);
-  const place = { host, port, vhost: order.user };
+  const { host, port, ca } = await rabbitmq.amqpAddress(cx, server);
+  const place = { host, port, vhost: order.user, ...(ca !== undefined && { ca }) };
   const { login, letGo } = await keep(cx, {
     ...accountOf(order, 'message-bus'),
     ensure: login => registerBus(cx, order, { ...place, ...login }),
     drop: async user => cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user),
-    values: { hostname: host, port: String(port), vhost: order.user },
+    values: { hostname: host, port: String(port), vhost: order.user, ...caOf(ca) },
   });
   return { secret: order.secret, link: { ...place, user: login.user, password: login.password }, letGo };
 }

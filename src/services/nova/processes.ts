@@ -1,3 +1,4 @@
+import type { SpecOf } from '../../../api/kind.ts';
 import { NovaAPI } from '../../../api/nova/api.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../../api/nova/metadata.ts';
@@ -13,7 +14,7 @@ import { stall, wait } from '../../runtime/plan/unmet.ts';
 import type { ConfigFile } from '../config.ts';
 import type { DatabaseLink } from '../links.ts';
 import { linkedService, neighbours } from '../service.ts';
-import { daemon, uwsgi } from '../workload.ts';
+import { daemon, uwsgi, type Workload } from '../workload.ts';
 import {
   API_PORT,
   apiConf,
@@ -165,25 +166,27 @@ export const novaMetadata = linkedService(
   { databases: both, optional: ['api'], ...links },
 );
 
+const consoleProxy: Workload<SpecOf<typeof NovaNoVNCProxy>> = {
+  as: Deployment,
+  argv: ['nova-novncproxy', '--web', '/usr/share/novnc'],
+  ports: { console: CONSOLE_PORT },
+  startup: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 2, failureThreshold: 150 },
+  readiness: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 10 },
+  liveness: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 30, failureThreshold: 4 },
+  scratch: [STATE],
+  graceSeconds: 30,
+  drain: true,
+  // The same process: how it listens stands in its config.
+  overTls: () => consoleProxy,
+};
+
 export const novaNoVNCProxy = linkedService(
   NovaNoVNCProxy,
   {
     ...NOVA,
     image: 'nova-novncproxy',
     databases: { cell: cellDb },
-    pods: {
-      novncproxy: {
-        as: Deployment,
-        argv: ['nova-novncproxy', '--web', '/usr/share/novnc'],
-        ports: { console: CONSOLE_PORT },
-        startup: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 2, failureThreshold: 150 },
-        readiness: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 10 },
-        liveness: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 30, failureThreshold: 4 },
-        scratch: [STATE],
-        graceSeconds: 30,
-        drain: true,
-      },
-    },
+    pods: { novncproxy: consoleProxy },
     config: consoleConf,
   },
   { databases: { cell: 'cellDatabaseSecret' }, ...links },

@@ -24,3 +24,7 @@ export const cellsText = (cells: Readonly<Record<string, string>>): string =>
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, hash]) => `${name} ${hash}\n`)
     .join('');
+
+/** A CA in a Secret tells its reader that the way is encrypted. */
+export const packed = (ca: string | undefined): Readonly<Record<string, string>> =>
+  ca === undefined ? {} : { 'ca.crt': ca };

@@ -153,6 +153,16 @@ export interface Links {
   readonly cache: readonly string[];
 }
 
+/** A part that serves nobody only has to know whom to trust. */
+export const trustOnly = ({ tls }: { readonly tls?: { readonly caBundleSecretName?: string } }): object =>
+  tls?.caBundleSecretName === undefined ? {} : { tls: { caBundleSecretName: tls.caBundleSecretName } };
+
+/** A part that nobody calls from outside. */
+export function inner({ tls }: { readonly tls?: object }): object {
+  const { publicSecretName: _public, ...own } = (tls ?? {}) as { readonly publicSecretName?: string };
+  return tls === undefined ? {} : { tls: own };
+}
+
 const linkFields = (links: Links) => ({
   apiDatabaseSecret: links.api,
   cellDatabaseSecret: links.cell,
@@ -172,6 +182,7 @@ export const apiSpec = (spec: Spec, links: Links) =>
 export const schedulerSpec = (spec: Spec, links: Links) =>
   ({
     ...picked(spec, [...COMMON, 'discoverHostsIntervalSeconds']),
+    ...trustOnly(spec),
     ...complete(spec, spec.schedulerServiceTemplate),
     ...linkFields(links),
   }) as Partial<InputOf<typeof NovaScheduler>>;
@@ -179,6 +190,7 @@ export const schedulerSpec = (spec: Spec, links: Links) =>
 export const metadataSpec = (spec: Spec, links: Links) =>
   ({
     ...picked(spec, COMMON),
+    ...inner(spec),
     ...complete(spec, withoutFlag(spec.metadataServiceTemplate)),
     ...linkFields(links),
     metadataSecret: links.metadata,
@@ -195,7 +207,7 @@ export function cellSpec(spec: Spec, cell: Cell, links: Links): Partial<InputOf<
   } = cell.template;
   const { apiDatabaseSecret, cellMappingsSecret, ...fields } = linkFields(links);
   return {
-    ...picked(spec, [...COMMON, 'virtType', 'ephemeralStorage', 'cephStorage']),
+    ...picked(spec, [...COMMON, 'virtType', 'ephemeralStorage', 'cephStorage', 'tls']),
     ...own,
     cellName: cell.name,
     ...fields,

@@ -19,10 +19,10 @@ import {
   OVS_RUN,
   onNodes,
 } from '../node.ts';
-import type { Process } from '../pod.ts';
+import type { Process, ProcessVolume } from '../pod.ts';
 import { logging } from '../sections.ts';
 import type { Workload } from '../workload.ts';
-import type { OVNObject } from './address.ts';
+import { clientSection, type OVNObject } from './address.ts';
 import { OVN_RUN, scriptArgv, VSWITCHD_CTL } from './scripts.ts';
 
 type Spec = SpecOf<typeof OVNNetwork>;
@@ -59,7 +59,12 @@ export const chassisWorkload = (spec: DeepReadonly<Spec>, gateway: boolean): Wor
   pod: { ...HOST_NETWORK, affinity: gateway ? onNodes(gatewayNodes(spec)) : onNodes(...otherNodes(spec)) },
 });
 
-export function chassisProcesses(cx: Cx<OVNObject>, gateway: boolean): readonly Process[] {
+export function chassisProcesses(
+  cx: Cx<OVNObject>,
+  gateway: boolean,
+  /** What ovn-controller shows to the southbound database, and trusts. */
+  mounts: readonly ProcessVolume[],
+): readonly Process[] {
   const { release, images, controller } = cx.spec;
   const image = (name: string, own?: string): string =>
     imageOf(name, { release, images, image: own } as Parameters<typeof imageOf>[1], cx.env);
@@ -76,6 +81,7 @@ export function chassisProcesses(cx: Cx<OVNObject>, gateway: boolean): readonly 
       name: 'ovn-controller',
       image: image('ovn-controller', controller?.image),
       argv: scriptArgv('controller'),
+      volumes: [...volumes, ...mounts],
       security: POWERLESS,
       // Not for liveness: flows go on without the southbound database, and a restart would lose them.
       readiness: {
@@ -125,10 +131,10 @@ export const agentWorkload: Workload<Spec> = {
   requests: { cpu: '20m', memory: '384Mi' },
 };
 
-export const agentSections = (northbound: string, southbound: string) => ({
+export const agentSections = (northbound: string, southbound: string, tls: boolean) => ({
   ...logging,
   agent: { extensions: ['metadata'] },
   ovs: { ovsdb_connection: `unix:${OVS_RUN}/db.sock` },
-  ovn: { ovn_nb_connection: northbound, ovn_sb_connection: southbound },
+  ovn: { ovn_nb_connection: northbound, ovn_sb_connection: southbound, ...(tls && clientSection()) },
   oslo_concurrency: { lock_path: `${NEUTRON}/lock` },
 });

@@ -20,10 +20,12 @@ import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, userFiles } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
-import { podLabels, workloadName } from '../names.ts';
+import { podLabels, serviceHost, workloadName } from '../names.ts';
 import { isolation, open } from '../network.ts';
-import type { Process } from '../pod.ts';
+import type { Process, ProcessVolume } from '../pod.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
+import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { tlsVolumes, trust } from '../tls/trust.ts';
 import { processOf, runWorkload, type Workload } from '../workload.ts';
 import type { OVNObject } from './address.ts';
 import { agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
@@ -92,7 +94,7 @@ async function exposed(cx: Cx<OVNObject>, name: DatabaseName): Promise<string> {
       who: 'Cluster',
       next: 'give it one',
     });
-  return `tcp:${clusterIP.includes(':') ? `[${clusterIP}]` : clusterIP}:${port}`;
+  return `${overTls(cx.spec) ? 'ssl' : 'tcp'}:${clusterIP.includes(':') ? `[${clusterIP}]` : clusterIP}:${port}`;
 }
 
 const database = (name: DatabaseName): Workload<Spec> => ({
@@ -125,7 +127,10 @@ const northd: Workload<Spec> = {
 /** What forwards requests of guests, when somebody has said where to: Nova in its Secret, or the user. */
 const metadata = row('MetadataConfigReady', {
   when: object => object.spec.metadataAgent.enabled,
-  run: async cx => [...(await metadataFiles(cx)), ...(await userFiles(cx, 'neutron', 'metadataAgent', false))],
+  run: async cx => {
+    const { files, ca } = await metadataFiles(cx);
+    return { files: [...files, ...(await userFiles(cx, 'neutron', 'metadataAgent', false))], ca };
+  },
 });
 
 interface Part {
@@ -135,27 +140,48 @@ interface Part {
   readonly files: readonly ConfigFile[];
 }
 
+/** Both sides show one: its own databases and all that call them. No client compares names, they call addresses. */
+const own = row('CertificateReady', {
+  when: object => overTls(object.spec),
+  run: cx =>
+    certificate(cx, {
+      hosts: [],
+      unchecked: MEMBERS.map(name => serviceHost(cx, workloadName(cx.name, name))),
+      client: true,
+    }),
+});
+
 const config = row('ConfigReady', {
-  needs: { input, expose, metadata },
-  run: async (cx, { input: ids, expose: { northbound, southbound }, metadata }) => {
-    const simple = (component: string, workload: Workload<Spec>, files: readonly ConfigFile[]): Part => {
-      return { component, workload, files, processes: [processOf(cx, OWNER, component, workload)] };
-    };
+  needs: { input, expose, metadata, own },
+  run: async (cx, { input: ids, expose: { northbound, southbound }, metadata, own }) => {
+    const tls = own !== undefined;
+    const mounts = tlsVolumes(await trust(cx, own?.trust, metadata?.ca), own);
+    // Only the agent calls somebody else, and may verify Nova where OVN itself is plain.
+    const inner = tls ? mounts : [];
+    const simple = (
+      component: string,
+      workload: Workload<Spec>,
+      files: readonly ConfigFile[],
+      volumes: readonly ProcessVolume[] = inner,
+    ): Part => ({ component, workload, files, processes: [processOf(cx, OWNER, component, workload, volumes)] });
     const chassis = (component: string, gateway: boolean): Part => ({
       component,
       workload: chassisWorkload(cx.spec, gateway),
-      processes: chassisProcesses(cx, gateway),
-      files: [controllerScript(), ovsdbScript(), vswitchdScript(cx.spec, gateway, southbound, ids)],
+      processes: chassisProcesses(cx, gateway, inner),
+      files: [controllerScript(tls), ovsdbScript(), vswitchdScript(cx.spec, gateway, southbound, ids)],
     });
-    const agent = generatedFile(conf('neutron', agentSections(northbound, southbound)));
+    const agent = generatedFile(conf('neutron', agentSections(northbound, southbound, tls)));
     const parts = {
       control: [
         ...MEMBERS.map(name => simple(name, database(name), [databaseScript(name, cx.spec)])),
-        simple('northd', northd, [northdScript(northbound, southbound)]),
+        simple('northd', northd, [northdScript(northbound, southbound, tls)]),
       ],
       chassis: [chassis('controller', false), chassis('gateway', true)],
       // Without an address to forward to it would only answer errors.
-      agent: metadata && metadata.length > 0 ? [simple('metadata-agent', agentWorkload, [agent, ...metadata])] : [],
+      agent:
+        metadata && metadata.files.length > 0
+          ? [simple('metadata-agent', agentWorkload, [agent, ...metadata.files], mounts)]
+          : [],
     };
     const all = Object.values(parts).flat();
     const configs = await configSecrets(
@@ -202,7 +228,7 @@ const network = isolation<OVNObject>(() => [open(MEMBERS.map(name => DATABASES[n
 
 export const ovn = plan(
   OVNNetwork,
-  { input, expose, metadata, config, pods, chassis, agent, network, rotating },
+  { input, own, expose, metadata, config, pods, chassis, agent, network, rotating },
   {
     manages: [
       NetworkPolicy,
@@ -213,7 +239,8 @@ export const ovn = plan(
       Deployment,
       DaemonSet,
       PersistentVolumeClaim,
+      ...MANAGES,
     ],
-    reads: [Pod, ReplicaSet, StorageClass],
+    reads: [Pod, ReplicaSet, StorageClass, ...READS],
   },
 );

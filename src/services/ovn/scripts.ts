@@ -1,6 +1,8 @@
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { ConfigFile } from '../config.ts';
 import { OVS_RUN } from '../node.ts';
+import { overTls } from '../tls/certificate.ts';
+import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 import { NB_PORT, type OVNObject, SB_PORT } from './address.ts';
 
 /** Start scripts. They run in Kolla's images without Kolla's own, which expect the host to be prepared by Ansible. */
@@ -24,10 +26,15 @@ export const DATABASES = {
 } as const;
 export type DatabaseName = keyof typeof DATABASES;
 
+/** Each reads its files again when they change. */
+const SSL = `--private-key=${OWN_KEY} --certificate=${OWN_CERTIFICATE} --ca-cert=${CA_BUNDLE}`;
+const ssl = (tls: boolean): string => (tls ? ` ${SSL}` : '');
+
 export const DATA = '/var/lib/ovn';
 export const OVN_RUN = '/run/ovn';
 
 export function databaseScript(name: DatabaseName, spec: Spec): ConfigFile {
+  const tls = overTls(spec);
   const { port, schema, global, tool } = DATABASES[name];
   const [file, blueprint] = [`${DATA}/${name}.db`, `/usr/share/ovn/ovn-${name}.ovsschema`];
   const socket = `${OVN_RUN}/ovn${name}_db.sock`;
@@ -37,15 +44,15 @@ export function databaseScript(name: DatabaseName, spec: Spec): ConfigFile {
     `[ -s ${file} ] || { rm -f ${file}; ovsdb-tool create ${file} ${blueprint}; }`,
     `[ "$(ovsdb-tool needs-conversion ${file} ${blueprint})" = no ] || ovsdb-tool convert ${file} ${blueprint}`,
     // The probe interval is a property of a row, so the port is opened by a row too.
-    `(until ${tool} --timeout=5 --no-leader-only --db=unix:${socket} --inactivity-probe=${spec.inactivityProbeMS} set-connection ptcp:${port}:0.0.0.0; do sleep 0.3; done) &`,
-    `exec ovsdb-server ${file} -vconsole:info -vsyslog:off --remote=punix:${socket} --remote=db:${schema},${global},connections --unixctl=${OVN_RUN}/ovn${name}_db.ctl`,
+    `(until ${tool} --timeout=5 --no-leader-only --db=unix:${socket} --inactivity-probe=${spec.inactivityProbeMS} set-connection ${tls ? 'pssl' : 'ptcp'}:${port}:0.0.0.0; do sleep 0.3; done) &`,
+    `exec ovsdb-server ${file} -vconsole:info -vsyslog:off --remote=punix:${socket} --remote=db:${schema},${global},connections --unixctl=${OVN_RUN}/ovn${name}_db.ctl${ssl(tls)}`,
   );
 }
 
-export const northdScript = (northbound: string, southbound: string): ConfigFile =>
+export const northdScript = (northbound: string, southbound: string, tls: boolean): ConfigFile =>
   script(
     'northd',
-    `exec ovn-northd -vconsole:info -vsyslog:off --pidfile=${OVN_RUN}/ovn-northd.pid --ovnnb-db=${northbound} --ovnsb-db=${southbound}`,
+    `exec ovn-northd -vconsole:info -vsyslog:off --pidfile=${OVN_RUN}/ovn-northd.pid --ovnnb-db=${northbound} --ovnsb-db=${southbound}${ssl(tls)}`,
   );
 
 const SOCKET = `unix:${OVS_RUN}/db.sock`;
@@ -125,10 +132,10 @@ function plugged({ bridgeMappings = {}, bridgePorts = {}, datapath }: Plugs): re
 /** The switch without OVN: who makes flows in it is somebody else's matter. */
 export const switchScript = (plugs: Plugs): ConfigFile => script('vswitchd', INIT, ...plugged(plugs), VSWITCHD);
 
-export const controllerScript = (): ConfigFile =>
+export const controllerScript = (tls: boolean): ConfigFile =>
   script(
     'controller',
     // Without an address it would wait for one, and say nothing.
     'until ovs-vsctl --no-wait get open . external-ids:ovn-remote >/dev/null 2>&1; do sleep 0.3; done',
-    `exec ovn-controller ${SOCKET} -vconsole:info -vsyslog:off --pidfile=${OVN_RUN}/ovn-controller.pid`,
+    `exec ovn-controller ${SOCKET} -vconsole:info -vsyslog:off --pidfile=${OVN_RUN}/ovn-controller.pid${ssl(tls)}`,
   );

@@ -6,19 +6,36 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { type Place, serviceHost } from '../names.ts';
+import { overTls, schemeOf } from '../tls/certificate.ts';
+import { trustOf } from '../tls/trust.ts';
 
 export type RabbitMQObject = ObjectOf<typeof RabbitMQ>;
 
 export const AMQP_PORT = 5672;
-export const MANAGEMENT_PORT = 15672;
+export const AMQPS_PORT = 5671;
+const MANAGEMENT_PORT = 15672;
+const MANAGEMENT_TLS_PORT = 15671;
+
+/** By the names of the Service. Over TLS both are others, so that nobody who speaks in plain is answered by chance. */
+export const portsOf = (spec: unknown): { readonly amqp: number; readonly management: number } =>
+  overTls(spec)
+    ? { amqp: AMQPS_PORT, management: MANAGEMENT_TLS_PORT }
+    : { amqp: AMQP_PORT, management: MANAGEMENT_PORT };
 
 export const adminSecret = (object: DeepReadonly<RabbitMQObject>): string => `${object.metadata.name}-admin`;
 
 /** Where clients connect to. */
-export const amqpAddress = (place: Place, object: DeepReadonly<RabbitMQObject>): { host: string; port: number } => ({
-  host: object.spec.external?.hostname ?? serviceHost(place, object.metadata.name),
-  port: object.spec.external?.port ?? AMQP_PORT,
-});
+export async function amqpAddress<O extends Managed>(
+  cx: Cx<O> & Place,
+  object: DeepReadonly<RabbitMQObject>,
+): Promise<{ host: string; port: number; ca?: string }> {
+  const { external } = object.spec;
+  const ca = external ? (await cx.secretIfAny(external.adminSecret ?? ''))?.['ca.crt'] : await trustOf(cx, object);
+  const host = external?.hostname ?? serviceHost(cx, object.metadata.name);
+  const port = external?.port ?? portsOf(object.spec).amqp;
+  // A CA may be there for the management API alone: the port that has always been plain stays so.
+  return { host, port, ...(ca !== undefined && port !== AMQP_PORT && { ca }) };
+}
 
 /** Where the management API is and who may do everything in it: ours, or one that exists already. */
 export async function adminAddress<O extends Managed>(
@@ -29,7 +46,9 @@ export async function adminAddress<O extends Managed>(
   const { name } = object.metadata;
   if (!external) {
     const { user, password } = await cx.secret(adminSecret(object), ['user', 'password'], `RabbitMQ ${name}`);
-    return { url: `http://${serviceHost(cx, name)}:${MANAGEMENT_PORT}`, user, password };
+    const ca = await trustOf(cx, object);
+    const url = `${schemeOf(object.spec)}://${serviceHost(cx, name)}:${portsOf(object.spec).management}`;
+    return { url, user, password, ...(ca !== undefined && { ca }) };
   }
   for (const field of ['hostname', 'managementURL', 'adminSecret'] as const)
     if (external[field] === undefined)

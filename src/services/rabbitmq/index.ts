@@ -10,7 +10,7 @@ import {
 } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
-import { type ConfigFile, configSecret } from '../config.ts';
+import { configSecret } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { fieldOf } from '../env.ts';
 import { applyService } from '../expose.ts';
@@ -19,7 +19,10 @@ import { podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { claimTemplate, oneReplica, removeData, storageClass } from '../storage.ts';
-import { AMQP_PORT, adminAddress, adminSecret, MANAGEMENT_PORT, type RabbitMQObject } from './address.ts';
+import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { tlsVolumes } from '../tls/trust.ts';
+import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from './address.ts';
+import { rabbitFiles } from './files.ts';
 
 const row = rowsOf<RabbitMQObject>();
 const deployed = (object: { readonly spec: { readonly external?: object } }): boolean =>
@@ -44,32 +47,16 @@ const input = row('InputReady', {
   },
 });
 
-function files(user: string, secret: string, custom: string | undefined): ConfigFile[] {
-  const file = (key: string, path: string, text: string): ConfigFile => ({ key, path: `/etc/rabbitmq/${path}`, text });
-  const settings = [
-    `default_user = ${user}`,
-    `default_pass = ${secret}`,
-    'default_user_tags.administrator = true',
-    // Only the pod itself and what has the password reaches it; loopback-only users would lock us out.
-    'loopback_users = none',
-    `listeners.tcp.default = ${AMQP_PORT}`,
-    `management.tcp.port = ${MANAGEMENT_PORT}`,
-    'cluster_partition_handling = pause_minority',
-    'disk_free_limit.absolute = 200MB',
-    'log.console = true',
-    'log.file = false',
-  ];
-  return [
-    file('01-rabbitmq.conf', 'conf.d/01-rabbitmq.conf', `${settings.join('\n')}\n`),
-    ...(custom ? [file('02-rabbitmq-override.conf', 'conf.d/02-rabbitmq-override.conf', custom)] : []),
-    file('enabled_plugins', 'operator/enabled_plugins', '[rabbitmq_management,rabbitmq_prometheus].\n'),
-  ];
-}
+const own = row('CertificateReady', {
+  when: object => deployed(object) && overTls(object.spec),
+  run: cx => certificate(cx, { hosts: [serviceHost(cx, cx.name)] }),
+});
 
 const config = row('ConfigReady', {
-  needs: { input },
+  needs: { input, own },
   when: deployed,
-  run: async (cx, { input }) => {
+  run: async (cx, { input, own }) => {
+    const ports = portsOf(cx.spec);
     const members = `${cx.name}-members`;
     const ping = { exec: { command: ['rabbitmq-diagnostics', '-q', 'ping'] }, timeoutSeconds: 20 };
     const process: Process = {
@@ -78,7 +65,7 @@ const config = row('ConfigReady', {
       argv: ['rabbitmq-server'],
       user: 42439,
       userName: 'rabbitmq',
-      ports: { amqp: AMQP_PORT, management: MANAGEMENT_PORT },
+      ports,
       requests: { cpu: '100m', memory: '256Mi' },
       env: [
         fieldOf('POD_NAME', 'metadata.name'),
@@ -92,12 +79,13 @@ const config = row('ConfigReady', {
         // Two schedulers and no busy waiting: an idle bus should cost nothing (openstack-facts 3).
         { name: 'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS', value: '+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none' },
       ],
-      startup: { tcpSocket: { port: AMQP_PORT }, periodSeconds: 2, failureThreshold: 300 },
-      readiness: { tcpSocket: { port: AMQP_PORT }, periodSeconds: 10 },
+      startup: { tcpSocket: { port: ports.amqp }, periodSeconds: 2, failureThreshold: 300 },
+      readiness: { tcpSocket: { port: ports.amqp }, periodSeconds: 10 },
       liveness: { ...ping, periodSeconds: 60, failureThreshold: 3 },
+      volumes: tlsVolumes(undefined, own),
     };
-    const own = files(input?.user ?? '', input?.password ?? '', cx.spec.customServiceConfig);
-    return { process, config: await configSecret(cx, [...own, kollaStart(process, own)]) };
+    const all = rabbitFiles(input?.user ?? '', input?.password ?? '', cx.spec.customServiceConfig, cx.spec);
+    return { process, config: await configSecret(cx, [...all, kollaStart(process, all)]) };
   },
 });
 
@@ -105,7 +93,7 @@ const expose = row('ExposeReady', {
   when: deployed,
   run: async cx => {
     const selector = podLabels('RabbitMQ', cx.name, 'server');
-    const ports = { amqp: AMQP_PORT, management: MANAGEMENT_PORT };
+    const ports = portsOf(cx.spec);
     await cx.all([
       applyService(cx, { name: cx.name, ports, selector }),
       applyService(cx, { name: `${cx.name}-members`, ports, selector, headless: true }),
@@ -167,14 +155,17 @@ const answering = row('Answering', {
 const rotating = rotation<RabbitMQObject>(() => [], {});
 
 /** Computes are on the networks of their hosts, which have no labels: the bus itself asks for a password. */
-const network = isolation<RabbitMQObject>(() => [open([AMQP_PORT]), { ports: [MANAGEMENT_PORT], from: 'operator' }]);
+const network = isolation<RabbitMQObject>(cx => {
+  const { amqp, management } = portsOf(cx.spec);
+  return [open([amqp]), { ports: [management], from: 'operator' }];
+});
 
 export const rabbitmq = plan(
   RabbitMQ,
-  { input, config, expose, pods, answering, network, rotating },
+  { input, own, config, expose, pods, answering, network, rotating },
   {
-    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim],
-    reads: [Pod, StorageClass],
+    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
+    reads: [Pod, StorageClass, ...READS],
     external: true,
   },
 );

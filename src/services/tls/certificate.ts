@@ -1,0 +1,224 @@
+import {
+  Certificate,
+  ClusterIssuer,
+  CustomResourceDefinition,
+  Issuer,
+  resourceName,
+  Secret,
+} from '../../kube/resource.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import type { Managed } from '../../runtime/plan/managed.ts';
+import { conditionOf } from '../../runtime/plan/ready.ts';
+import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { nextServing, type Serving } from './serving.ts';
+import { type CertificateText, endOf, flawOf, union } from './x509.ts';
+
+/** spec.tls of every kind that has it; those that only call others have no more than the bundle. */
+export interface TlsSpec {
+  readonly enabled?: boolean;
+  readonly issuerRef?: IssuerRef;
+  readonly secretName?: string;
+  readonly publicSecretName?: string;
+  readonly caBundleSecretName?: string;
+}
+
+export interface IssuerRef {
+  readonly name: string;
+  readonly kind: string;
+  readonly group: string;
+}
+
+export const tlsOf = (spec: unknown): TlsSpec => (spec as { readonly tls?: TlsSpec }).tls ?? {};
+
+/** Whether an object serves its clients over TLS. */
+export const overTls = (spec: unknown): boolean => tlsOf(spec).enabled ?? false;
+
+export const schemeOf = (spec: unknown): 'http' | 'https' => (overTls(spec) ? 'https' : 'http');
+
+/** Marks the Secrets that servers show to their clients: who trusts the cloud reads them all. */
+export const SERVING_LABEL = 'openstack.k8s.io/serving';
+const SINCE = 'openstack.k8s.io/since';
+
+export const servingSecret = (object: string): string => `${object}-tls`;
+
+/** The names under which a Service is called; the first is the one in our URLs. */
+export const namesOf = (host: string): readonly string[] => {
+  const [service, namespace] = host.split('.');
+  return [host, `${service}.${namespace}.svc`, `${service}.${namespace}`];
+};
+
+export interface Names {
+  /** By which our own URLs call it: a certificate that is not for them is refused. */
+  readonly hosts: readonly string[];
+  /** Those that no client compares. */
+  readonly unchecked?: readonly string[];
+  /** It is shown to servers too. */
+  readonly client?: boolean;
+}
+
+export interface Shown {
+  /** Mounted by the pods. */
+  readonly secret: string;
+  readonly crt: string;
+  /** What clients must trust, PEM. */
+  readonly trust: string;
+}
+
+/**
+ * The certificate of a server: from the Secret that the spec names, or by cert-manager. The pods mount a copy, because a
+ * new CA must have reached every client before the server shows a certificate of it.
+ */
+export async function certificate<O extends Managed>(cx: Cx<O>, names: Names): Promise<Shown> {
+  const source = await sourceOf(cx, names);
+  const name = servingSecret(cx.name);
+  const step = nextServing(source, servingIn(cx, name), cx.serverTime());
+  const { crt, key, trust, since } = step.serving;
+  await cx.apply(Secret, {
+    metadata: {
+      name,
+      labels: { [SERVING_LABEL]: 'true' },
+      annotations: { [SINCE]: new Date(since).toISOString() },
+    },
+    type: 'Opaque',
+    data: {
+      'tls.crt': Buffer.from(crt).toString('base64'),
+      'tls.key': Buffer.from(key).toString('base64'),
+      'ca.crt': Buffer.from(trust).toString('base64'),
+    },
+  });
+  if (step.again !== undefined) cx.again(Math.max(1000, step.again));
+  return { secret: name, crt, trust };
+}
+
+function servingIn<O extends Managed>(cx: Cx<O>, name: string): Serving | undefined {
+  const found = cx.get(Secret, name);
+  const data = found?.data as Readonly<Record<string, string>> | undefined;
+  if (data === undefined) return undefined;
+  const text = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+  const since = Date.parse(found?.metadata.annotations?.[SINCE] ?? '') || 0;
+  return { crt: text('tls.crt'), key: text('tls.key'), trust: text('ca.crt'), since };
+}
+
+async function sourceOf<O extends Managed>(cx: Cx<O>, names: Names): Promise<CertificateText> {
+  const { secretName, issuerRef } = tlsOf(cx.spec);
+  if (secretName !== undefined) return checked(cx, secretName, 'spec.tls.secretName', names);
+  if (issuerRef !== undefined) return issued(cx, issuerRef, names);
+  throw stall({
+    reason: 'FieldMissing',
+    what: 'spec.tls.enabled is true, and neither spec.tls.issuerRef nor spec.tls.secretName is set',
+    who: 'User',
+    next: 'name an issuer of cert-manager, or a Secret with tls.crt, tls.key and ca.crt',
+  });
+}
+
+/** A day: no timer need be longer, and a certificate that ends later is looked at again. */
+const DAY = 86_400_000;
+const KEYS = ['tls.crt', 'tls.key', 'ca.crt'] as const;
+
+/** A Secret of the user's, if what is in it will work for these names. */
+export async function checked<O extends Managed>(
+  cx: Cx<O>,
+  secret: string,
+  field: string,
+  names: Names,
+): Promise<CertificateText> {
+  const text = await cx.secret(secret, KEYS, field);
+  refuse(cx, text, secret, field, names);
+  return text;
+}
+
+/** The same for one that the world sees: its CA is the world's, and need not be there. */
+export async function checkedPublic<O extends Managed>(
+  cx: Cx<O>,
+  secret: string,
+  field: string,
+  names: Names,
+): Promise<void> {
+  refuse(cx, await cx.secret(secret, ['tls.crt', 'tls.key'], field), secret, field, names);
+}
+
+function refuse<O extends Managed>(
+  cx: Cx<O>,
+  text: Omit<CertificateText, 'ca.crt'> & Partial<CertificateText>,
+  secret: string,
+  field: string,
+  { hosts, client = false }: Names,
+): void {
+  const now = cx.serverTime();
+  const flaw = flawOf(text, { hosts, client, now });
+  if (flaw)
+    throw stall({
+      reason: flaw.reason,
+      what: `Secret ${secret}, named in ${field}: ${flaw.key} ${flaw.what}`,
+      who: 'User',
+      next: flaw.next,
+    });
+  // No watch tells that a certificate has ended.
+  cx.again(Math.min(DAY, Math.max(1000, (endOf(text['tls.crt']) ?? now) - now + 1000)));
+}
+
+const CERT_MANAGER = 'cert-manager.io';
+
+async function issued<O extends Managed>(cx: Cx<O>, issuerRef: IssuerRef, names: Names): Promise<CertificateText> {
+  await issuerThere(cx, issuerRef);
+  const secretName = `${cx.name}-certificate`;
+  const hosts = [...names.hosts, ...(names.unchecked ?? [])];
+  const made = await cx.apply(Certificate, {
+    metadata: { name: secretName },
+    spec: {
+      secretName,
+      dnsNames: [...new Set(hosts.flatMap(namesOf))],
+      issuerRef: { name: issuerRef.name, kind: issuerRef.kind, group: issuerRef.group },
+      usages: ['digital signature', 'key encipherment', 'server auth', 'client auth'],
+      // Erlang, OpenSSL, GnuTLS and Python all take it, which is not so of Ed25519 (openstack-facts 15).
+      privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
+    },
+  });
+  const data = await cx.secretIfAny(secretName);
+  if (data?.['tls.crt'] === undefined || data['tls.key'] === undefined) {
+    const told = conditionOf(made, 'Ready');
+    throw wait({
+      reason: 'CertificateNotReady',
+      what: `Certificate ${secretName} is not Ready${told?.message ? `: ${told.message}` : ''}`,
+      who: 'Cluster',
+      next: `cert-manager makes Secret ${secretName} by ${issuerRef.kind} ${issuerRef.name}`,
+    });
+  }
+  const extra = tlsOf(cx.spec).caBundleSecretName;
+  const ca = data['ca.crt'] ?? (extra && (await cx.secretIfAny(extra))?.['ca.crt']);
+  if (!ca)
+    throw wait({
+      reason: 'SecretIncomplete',
+      what: `${issuerRef.kind} ${issuerRef.name} gives no ca.crt with its certificates`,
+      who: 'User',
+      next: 'put its CA into a Secret, key ca.crt, and name that in spec.tls.caBundleSecretName',
+    });
+  const text = { 'tls.crt': data['tls.crt'], 'tls.key': data['tls.key'], 'ca.crt': union(ca) };
+  refuse(cx, text, secretName, 'spec.tls.issuerRef', names);
+  return text;
+}
+
+/** Names what is missing: a Certificate whose issuer does not exist only says that it waits. */
+async function issuerThere<O extends Managed>(cx: Cx<O>, { name, kind, group }: IssuerRef): Promise<void> {
+  const crd = resourceName(Certificate);
+  if (cx.get(CustomResourceDefinition, crd) === undefined)
+    throw wait({
+      reason: 'CertManagerNotFound',
+      what: `CustomResourceDefinition ${crd} does not exist, and spec.tls.issuerRef asks cert-manager`,
+      who: 'User',
+      next: 'install cert-manager, or name a Secret in spec.tls.secretName',
+    });
+  const resource = [Issuer, ClusterIssuer].find(each => each.kind === kind);
+  if (group !== CERT_MANAGER || resource === undefined) return;
+  if (cx.get(resource, name) === undefined)
+    throw wait({
+      reason: 'IssuerNotFound',
+      what: `${kind} ${name}, named in spec.tls.issuerRef, does not exist`,
+      who: 'User',
+      next: 'create it, or name another one',
+    });
+}
+
+/** What a plan with a certificate writes and reads beyond Secrets. */
+export const MANAGES = [Certificate] as const;
+export const READS = [Issuer, ClusterIssuer, CustomResourceDefinition] as const;

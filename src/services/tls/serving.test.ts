@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { makeAuthority } from '../../real/certificate.ts';
+import { nextServing, type Serving, SPREAD_MS } from './serving.ts';
+import { leadsTo, union } from './x509.ts';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const [first, second] = [makeAuthority('first', NOW), makeAuthority('second', NOW)];
+const sourceOf = (from = first, to?: number) => {
+  const { ca, cert, key } = from.issue({ names: ['x'], ...(to !== undefined && { to }) });
+  return { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca };
+};
+
+/** Takes every step as it falls due. */
+function walk(source: ReturnType<typeof sourceOf>, from: Serving, start: number): { at: number; serving: Serving }[] {
+  const steps: { at: number; serving: Serving }[] = [];
+  let [serving, at] = [from, start];
+  for (let n = 0; n < 10; n++) {
+    const next = nextServing(source, serving, at);
+    if (next.serving !== serving) steps.push({ at: at - start, serving: next.serving });
+    serving = next.serving;
+    if (next.again === undefined) return steps;
+    at += next.again;
+  }
+  throw new Error('it never rests');
+}
+
+describe('the certificate that pods show', () => {
+  const source = sourceOf();
+  const { serving } = nextServing(source, undefined, NOW);
+
+  it('is at first what there is, and then stays', () => {
+    expect(serving).toMatchObject({ crt: source['tls.crt'], trust: union(first.ca), since: NOW });
+    expect(nextServing(source, serving, NOW + 1)).toEqual({ serving });
+  });
+
+  it('is replaced at once by another of the same CA', () => {
+    const renewed = sourceOf();
+    const steps = walk(renewed, serving, NOW + 1000);
+    expect(steps.map(step => step.at)).toEqual([0]);
+    expect(steps[0]?.serving).toMatchObject({ crt: renewed['tls.crt'], trust: serving.trust });
+  });
+
+  it('changes its CA in three steps, and at no time is shown to somebody who does not trust it', () => {
+    const renewed = sourceOf(second);
+    const steps = walk(renewed, serving, NOW + 1000);
+    expect(steps.map(step => step.at)).toEqual([0, SPREAD_MS, 2 * SPREAD_MS]);
+    let known = serving.trust;
+    for (const { serving: step } of steps) {
+      // Whoever still has the bundle of the step before can verify what is shown now.
+      expect(leadsTo(step.crt, known) && leadsTo(step.crt, step.trust)).toBe(true);
+      known = step.trust;
+    }
+    expect(steps.at(-1)?.serving).toMatchObject({ crt: renewed['tls.crt'], trust: union(second.ca) });
+  });
+
+  it('goes on from where it was when it is looked at early, or changed again on the way', () => {
+    const both = nextServing(sourceOf(second), serving, NOW).serving;
+    expect(nextServing(sourceOf(second), both, NOW + 1000)).toEqual({ serving: both, again: SPREAD_MS - 1000 });
+    const back = walk(source, both, NOW + 1000);
+    expect(back.at(-1)?.serving.trust).toBe(serving.trust);
+    expect(back.every(step => step.serving.crt === serving.crt)).toBe(true);
+  });
+
+  it('is not waited for when the old one has ended: nobody takes that any more', () => {
+    const old = nextServing(sourceOf(first, NOW + 1000), undefined, NOW).serving;
+    const steps = walk(sourceOf(second), old, NOW + 5000);
+    expect(steps[0]?.at).toBe(0);
+    expect(leadsTo(steps[0]?.serving.crt ?? '', second.ca)).toBe(true);
+  });
+});

@@ -1,0 +1,90 @@
+import { Secret } from '../../kube/resource.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import type { Managed } from '../../runtime/plan/managed.ts';
+import { wait } from '../../runtime/plan/unmet.ts';
+import type { ProcessVolume } from '../pod.ts';
+import { type Shown, servingSecret, tlsOf } from './certificate.ts';
+import { union } from './x509.ts';
+
+/** In every container the same: URLs with it are stored in Nova's database and read by other pods (cell mappings). */
+const CA_FOLDER = '/etc/openstack-tls/ca';
+const OWN_FOLDER = '/etc/openstack-tls/own';
+export const CA_BUNDLE = `${CA_FOLDER}/ca.crt`;
+export const OWN_CERTIFICATE = `${OWN_FOLDER}/tls.crt`;
+export const OWN_KEY = `${OWN_FOLDER}/tls.key`;
+
+/** Whom an object trusts. */
+export interface Trust {
+  readonly secret: string;
+  /** PEM. */
+  readonly text: string;
+}
+
+export const bundleSecret = (object: string): string => `${object}-ca-bundle`;
+
+/**
+ * The bundle that an object's pods verify others with: the CAs of those it is linked to, its own, and what
+ * spec.tls.caBundleSecretName adds. undefined when nobody is named. Pods see a change without a restart.
+ */
+export async function trust<O extends Managed>(
+  cx: Cx<O>,
+  ...cas: readonly (string | undefined)[]
+): Promise<Trust | undefined> {
+  const { caBundleSecretName: extra } = tlsOf(cx.spec);
+  if (extra === undefined && cas.every(ca => ca === undefined)) return undefined;
+  const more = extra && (await cx.secret(extra, ['ca.crt'], 'spec.tls.caBundleSecretName'))['ca.crt'];
+  const secret = bundleSecret(cx.name);
+  const text = union(more, ...cas);
+  const data = { 'ca.crt': Buffer.from(text).toString('base64') };
+  await cx.apply(Secret, { metadata: { name: secret }, type: 'Opaque', data });
+  return { secret, text };
+}
+
+/** What a client of this server must trust, if it serves over TLS: it must be Ready, so that its Secret is there. */
+export async function trustOf<O extends Managed>(
+  cx: Cx<O>,
+  server: { readonly kind: string; readonly metadata: { readonly name: string }; readonly spec: unknown },
+): Promise<string | undefined> {
+  if (!tlsOf(server.spec).enabled) return undefined;
+  const { kind, metadata } = server;
+  const secret = servingSecret(metadata.name);
+  const { 'ca.crt': ca } = (await cx.secretIfAny(secret)) ?? {};
+  if (ca !== undefined) return ca;
+  throw wait({
+    reason: 'NotReady',
+    what: `Secret ${secret} with the certificate of ${kind} ${metadata.name} does not exist yet`,
+    who: 'Operator',
+    next: `see ${kind} ${metadata.name}`,
+  });
+}
+
+/** What the pods mount. Not part of their config: a renewed certificate is read where it lies, or by a signal. */
+export function tlsVolumes(trust: Trust | undefined, shown?: Shown): readonly ProcessVolume[] {
+  const volumes: ProcessVolume[] = [];
+  if (trust)
+    volumes.push({
+      name: 'ca-bundle',
+      mountPath: CA_FOLDER,
+      readOnly: true,
+      secret: { secretName: trust.secret, defaultMode: 0o444 },
+    });
+  if (shown)
+    volumes.push({
+      name: 'tls',
+      mountPath: OWN_FOLDER,
+      readOnly: true,
+      secret: {
+        secretName: shown.secret,
+        defaultMode: 0o440,
+        items: ['tls.crt', 'tls.key'].map(key => ({ key, path: key })),
+      },
+    });
+  return volumes;
+}
+
+/** Jobs call others and serve nobody. */
+export const isBundle = (volume: ProcessVolume): boolean => volume.mountPath === CA_FOLDER;
+
+/** A login of the operator's that may go on to other services, which have certificates of other CAs. */
+export const trusting = <L extends { readonly ca?: string }>(link: L, trust: Trust | undefined): L =>
+  trust === undefined ? link : { ...link, ca: trust.text };
