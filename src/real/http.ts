@@ -93,7 +93,7 @@ export function reasonOf(error: unknown): string {
     return 'the connection broke';
   if (code === 'ECONNREFUSED') return 'connection refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name does not resolve';
-  if (code?.startsWith('ERR_TLS') || code?.includes('CERT') || code?.includes('SIGNATURE')) return `TLS: ${code}`;
+  if (['ERR_TLS', 'CERT', 'SIGNATURE', 'SSL'].some(part => code?.includes(part))) return `TLS: ${code}`;
   if (code !== undefined) return code;
   return cause === undefined ? 'the connection broke' : reasonOf(cause);
 }

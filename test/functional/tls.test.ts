@@ -9,6 +9,7 @@ import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { Placement } from '../../api/openstack/placement.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { DaemonSet, Deployment, Pod, Secret, StatefulSet } from '../../src/kube/resource.ts';
+import { hashOf } from '../../src/runtime/plan/canonical.ts';
 import { SPREAD_MS } from '../../src/services/tls/serving.ts';
 import { fingerprint, leadsTo, union } from '../../src/services/tls/x509.ts';
 import { authority, BEGIN, CERT_MANAGER, certificateSecret, installForeign, issuer } from './certificates.ts';
@@ -43,8 +44,14 @@ const templates = (cloud: Cloud): Record<string, string> =>
   Object.fromEntries(
     [Deployment, StatefulSet, DaemonSet]
       .flatMap(resource => cloud.hands.list(resource, NS))
-      .map(object => [object.metadata.name, JSON.stringify((object.spec as { template: unknown }).template)]),
+      .map(object => [object.metadata.name, hashOf(sorted((object.spec as { template: unknown }).template))]),
   );
+/** Lists of named things in the order of their names: what an apply adds and takes out again may leave another one. */
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, sorted(each)]));
+};
 const differing = (before: Record<string, string>, after: Record<string, string>): string[] =>
   Object.keys({ ...before, ...after })
     .filter(name => before[name] !== after[name])
