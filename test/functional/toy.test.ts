@@ -58,6 +58,7 @@ describe('a service of one folder and one line', () => {
         'WorkloadsReady',
         'EndpointsReady',
         'Answering',
+        'RotationReady',
       ].map(type => [type, 'True']),
     );
     expect(sqlOf(cloud).users['openstack-toy']).toMatchObject({ all: false, databases: ['toy'] });
