@@ -2,9 +2,10 @@ import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { messageBus } from '../blocks/links.ts';
 import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
+import { bridges, datapath } from '../blocks/switch.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { group, int, map, objectName, oneOf, text } from '../schema/helpers.ts';
+import { group, int, objectName, oneOf, text } from '../schema/helpers.ts';
 
 export const Neutron = kind({
   in: openstack,
@@ -27,20 +28,8 @@ export const Neutron = kind({
     ovnInstance: objectName('OVNNetwork object that mechanism ovn talks to.').default('ovn'),
     openvswitch: group(
       {
-        datapath: oneOf(
-          ['system', 'netdev'],
-          'system uses the openvswitch kernel module of the node; netdev runs in user space, slower, where there is none.',
-        ).default('system'),
-        bridgeMappings: map(
-          text('Bridge, e.g. br-ex.').min(1).max(15),
-          'Bridge by physical network, e.g. physnet1: br-ex.',
-          32,
-        ).optional(),
-        bridgePorts: map(
-          text('Interface of the node, e.g. eth1.').min(1).max(15),
-          'Interface that the operator plugs into a bridge, by bridge. The interface must not carry the node address.',
-          32,
-        ).optional(),
+        datapath: datapath(),
+        ...bridges(),
       },
       'The switch on the nodes under mechanism ovs. Under ovn it is that of the OVNNetwork.',
     ).prefault({}),

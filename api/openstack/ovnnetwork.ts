@@ -3,6 +3,7 @@ import { replicasColumn } from '../blocks/columns.ts';
 import { expose, innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas, template } from '../blocks/pod.ts';
 import { members } from '../blocks/status.ts';
+import { bridges, datapath } from '../blocks/switch.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
 import { flag, group, immutableField, int, map, oneOf, text } from '../schema/helpers.ts';
@@ -18,21 +19,9 @@ export const OVNNetwork = kind({
   spec: () => ({
     ...quorumReplicas(),
     ...storage('1Gi'),
-    datapath: oneOf(
-      ['system', 'netdev'],
-      'system uses the openvswitch kernel module of the node; netdev runs in user space, slower, where there is none.',
-    ).default('system'),
+    datapath: datapath(),
     encapType: oneOf(['geneve', 'vxlan'], 'Tunnel between nodes.').default('geneve'),
-    bridgeMappings: map(
-      text('Bridge, e.g. br-ex.').min(1).max(15),
-      'Bridge by physical network, e.g. physnet1: br-ex.',
-      32,
-    ).optional(),
-    bridgePorts: map(
-      text('Interface of the node, e.g. eth1.').min(1).max(15),
-      'Interface that the operator plugs into a bridge, by bridge. The interface must not carry the node address.',
-      32,
-    ).optional(),
+    ...bridges(),
     gatewayNodeSelector: map(
       z.string().describe('Label value.'),
       'Labels of the nodes that connect tenant networks to the outside. Absent: nodes labelled openstack.k8s.io/gateway.',
