@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Check, failures, type Health } from '../runtime/health.ts';
 import type { Server } from '../runtime/manager.ts';
+import { listening } from './listening.ts';
 
 export interface ProbeOptions {
   readonly port: number;
@@ -32,24 +32,14 @@ export function createProbeServer(options: ProbeOptions): ProbeServer {
   });
   // A scraper that holds a connection open must not hold up the stop.
   server.keepAliveTimeout = 5000;
+  const { port, start, stop } = listening(server, { port: options.port, host: options.host ?? '127.0.0.1' });
   return {
     name: 'probes',
     get port() {
-      return (server.address() as AddressInfo | null)?.port ?? options.port;
+      return port();
     },
-    start: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(options.port, options.host ?? '127.0.0.1', () => {
-          server.off('error', reject);
-          resolve();
-        });
-      }),
-    stop: () =>
-      new Promise((resolve, reject) => {
-        server.close(error => (error ? reject(error) : resolve()));
-        server.closeAllConnections();
-      }),
+    start,
+    stop,
   };
 }
 

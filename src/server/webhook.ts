@@ -1,10 +1,10 @@
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { type AdmissionRequest, admit, type Neighbours } from '../insight/admission.ts';
 import type { Live } from '../insight/view.ts';
 import type { Certificate } from '../real/certificate.ts';
 import type { Server } from '../runtime/manager.ts';
 import type { Log } from '../world/log.ts';
+import { listening } from './listening.ts';
 
 /** The path that the API server posts to. */
 export const VALIDATE = '/validate';
@@ -66,25 +66,15 @@ export function createWebhook(options: WebhookOptions): WebhookServer {
     });
   });
   server.keepAliveTimeout = 60_000;
+  const { port, start, stop } = listening(server, { port: options.port, host: options.host ?? '127.0.0.1' });
   return {
     name: 'webhook',
     get port() {
-      return (server.address() as AddressInfo | null)?.port ?? options.port;
+      return port();
     },
     renew: certificate => server.setSecureContext(tls(certificate)),
-    start: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(options.port, options.host ?? '127.0.0.1', () => {
-          server.off('error', reject);
-          resolve();
-        });
-      }),
-    stop: () =>
-      new Promise((resolve, reject) => {
-        server.close(error => (error ? reject(error) : resolve()));
-        server.closeAllConnections();
-      }),
+    start,
+    stop,
   };
 }
 

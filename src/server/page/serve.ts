@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Server } from '../../runtime/manager.ts';
+import { listening } from '../listening.ts';
 import type { Page } from './page.ts';
 
 export interface PageServerOptions {
@@ -24,26 +24,17 @@ export const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', 
 
 export function createPageServer({ page, port, host, tls }: PageServerOptions): PageServer {
   const server = tls ? createTlsServer(tls, page.handle) : createServer(page.handle);
+  const { port: at, start, stop } = listening(server, { port, host });
   return {
     name: 'page',
     get url() {
-      const at = (server.address() as AddressInfo | null)?.port ?? port;
-      return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${at}/`;
+      return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${at()}/`;
     },
-    start: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          resolve();
-        });
-      }),
-    stop: () =>
-      new Promise(resolve => {
-        page.close();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    start,
+    stop: () => {
+      page.close();
+      return stop();
+    },
     drop: () => server.closeAllConnections(),
   };
 }
