@@ -4,7 +4,7 @@ import { housekeeping, storage } from '../blocks/common.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { immutableField, list, listMap, objectName, oneOf, text } from '../schema/helpers.ts';
+import { immutableField, list, listMap, objectName, oneOf, rule, text } from '../schema/helpers.ts';
 
 const STORES = ['ceph', 'pvc', 'swift'] as const;
 
@@ -38,7 +38,9 @@ export const Glance = kind({
       ['name'],
       'Several stores instead of the one of storageType. The first is the default unless defaultStore names one.',
       16,
-    ).optional(),
+    )
+      .min(1)
+      .optional(),
     defaultStore: text('Name of the entry of stores that takes images when the user names none.').max(63).optional(),
     importMethods: list(
       oneOf(['glance-direct', 'web-download', 'copy-image', 'glance-download'], 'Import method.'),
@@ -49,6 +51,16 @@ export const Glance = kind({
   }),
   rules: [
     ...apiServiceRules(),
+    rule(
+      '!has(self.defaultStore) || (has(self.stores) && self.stores.exists(s, s.name == self.defaultStore))',
+      'defaultStore must be the name of an entry of stores',
+      { fieldPath: '.defaultStore' },
+    ),
+    rule(
+      "!has(self.stores) || self.stores.filter(s, s.type == 'pvc').size() <= 1",
+      'stores can have one entry of type pvc, because there is one volume: keep one of them',
+      { fieldPath: '.stores' },
+    ),
     immutableField('storageClass', 'images do not move between classes; add a second store and copy them'),
   ],
 });

@@ -142,11 +142,6 @@ export const REASONS = {
 
   // A spec that passes the schema and can't work.
   SecretInvalid: entry('User', 'A Secret holds a value that can not work.', 'Correct the key that the message names.'),
-  StoreNotFound: entry(
-    'User',
-    'The default store is none of the stores.',
-    'Name one of the stores that the message lists.',
-  ),
   FieldMissing: entry('User', 'A field is needed here and not set.', 'Set the field that the message names.'),
   InvalidConfig: entry(
     'User',

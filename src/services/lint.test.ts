@@ -9,7 +9,7 @@ import { lint } from '../oslo/lint.ts';
 import { releases } from '../oslo/options.ts';
 import { write } from '../oslo/write.ts';
 import { backupFiles, cinderConf } from './cinder/config.ts';
-import { glanceConf } from './glance/config.ts';
+import { glanceConf } from './glance/index.ts';
 import { heatConf } from './heat/config.ts';
 import { agentFiles } from './neutron/agents.ts';
 import { ml2File, neutronConf } from './neutron/config.ts';

@@ -132,18 +132,18 @@ describe('what stands on Ceph', () => {
       { name: 'files', type: 'pvc' },
       { name: 'far', type: 'swift' },
     ];
-    cloud.apply(objectOf(Glance, 'g', { stores, defaultStore: 'slow' }));
-    await cloud.settle();
-    expect(cloud.condition(Glance, 'g', 'InputReady')).toMatchObject({
-      reason: 'StoreNotFound',
-      message: expect.stringContaining('spec.defaultStore is slow, and spec.stores has fast, files, far'),
-    });
+    expect(() => cloud.apply(objectOf(Glance, 'g', { stores, defaultStore: 'slow' }))).toThrow(
+      'defaultStore must be the name of an entry of stores',
+    );
+    expect(() => cloud.apply(objectOf(Glance, 'g', { stores: [...stores, { name: 'b', type: 'pvc' }] }))).toThrow(
+      'stores can have one entry of type pvc',
+    );
     cloud.apply(objectOf(Glance, 'g', { stores, defaultStore: 'files' }));
     await cloud.ready(Glance, 'g');
     const conf = text(cloud, 'g-config-data', '01-glance.conf');
     expect(conf).toContain('enabled_backends = fast:rbd,files:file,far:swift\n');
     expect(conf).toContain('default_backend = files\n');
-    expect(conf).toContain('swift_store_config_file = /etc/glance/stores/far.conf\n');
+    expect(conf).toContain('swift_store_config_file = /etc/swift/far.conf\n');
     expect(text(cloud, 'g-config-data', 'swift-far.conf')).toContain('user = service:g\n');
     expect(conf).toContain('rbd_store_pool = ssd\n');
   });

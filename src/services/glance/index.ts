@@ -1,17 +1,33 @@
+import type { SpecOf } from '../../../api/kind.ts';
 import { Glance } from '../../../api/openstack/glance.ts';
 import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/resource.ts';
-import { cephFiles } from '../ceph/link.ts';
+import { at, type Conf, conf } from '../../oslo/conf.ts';
 import { fieldOf } from '../env.ts';
 import { serviceHost, workloadName } from '../names.ts';
-import { openstackService } from '../service.ts';
+import { authToken } from '../sections.ts';
+import { type ConfigInput, openstackService } from '../service.ts';
 import { removeClaim, sharedClaim } from '../storage.ts';
 import { schemeOf } from '../tls/certificate.ts';
 import { uwsgi } from '../workload.ts';
-import { glanceConf } from './config.ts';
-import { DATA, onVolume, openStores, swiftFiles } from './stores.ts';
+import { DATA, onVolume, openStores, type Store, storeFiles, storeSections } from './stores.ts';
 
 const PORT = 9292;
 const claimOf = (object: { readonly name: string }): string => `${object.name}-images`;
+
+export const glanceConf = (x: ConfigInput<SpecOf<typeof Glance>, readonly Store[]>): Conf =>
+  conf(
+    'glance',
+    {
+      // oslo wants the brackets here, and only here.
+      DEFAULT: { enabled_import_methods: x.spec.importMethods && `[${x.spec.importMethods.join(',')}]` },
+      os_glance_staging_store: { filesystem_store_datadir: `${DATA}/staging` },
+      os_glance_tasks_store: { filesystem_store_datadir: `${DATA}/tasks` },
+      paste_deploy: { flavor: 'keystone' },
+      oslo_middleware: { enable_proxy_headers_parsing: true },
+    },
+    at('topology', { oslo_concurrency: { lock_path: '/tmp' }, ...storeSections(x.input, x.spec, x.identity) }),
+    authToken(x, 'image'),
+  );
 
 export const glance = openstackService(Glance, {
   name: 'glance',
@@ -65,5 +81,5 @@ export const glance = openstackService(Glance, {
     ),
   },
   config: glanceConf,
-  files: x => [...cephFiles(x.input.flatMap(store => store.ceph ?? [])), ...swiftFiles(x.input, x.identity)],
+  files: x => storeFiles(x.input, x.identity),
 });
