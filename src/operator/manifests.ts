@@ -1,4 +1,5 @@
 import type { Plan } from '../runtime/plan/row.ts';
+import { WHOLE_NAMES } from '../services/pod.ts';
 import { LEASE_RULES, rules } from './rbac.ts';
 
 export const OPERATOR_NAMESPACE = 'openstack-operator-system';
@@ -59,6 +60,7 @@ export const manager = (image: string): object[] => [
           serviceAccountName: NAME,
           // Longer than the 30 s a stop may take, so that the lease is released.
           terminationGracePeriodSeconds: 40,
+          dnsConfig: WHOLE_NAMES,
           securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [
             {
@@ -73,7 +75,8 @@ export const manager = (image: string): object[] => [
               ports: [{ name: 'http', containerPort: 8080 }],
               livenessProbe: { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 20 },
               readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5 },
-              resources: { requests: { cpu: '50m', memory: '100Mi' }, limits: { memory: '256Mi' } },
+              // Idle it uses a hundredth of that; while a cloud starts, everything on the node waits for its next step.
+              resources: { requests: { cpu: '200m', memory: '100Mi' }, limits: { memory: '256Mi' } },
               securityContext: {
                 allowPrivilegeEscalation: false,
                 readOnlyRootFilesystem: true,

@@ -1,4 +1,12 @@
-import type { Container, EnvVar, PodSpec, Probe, Volume, VolumeMount } from 'kubernetes-types/core/v1.d.ts';
+import type {
+  Container,
+  EnvVar,
+  PodDNSConfig,
+  PodSpec,
+  Probe,
+  Volume,
+  VolumeMount,
+} from 'kubernetes-types/core/v1.d.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { CONFIG_HASH_ANNOTATION } from './names.ts';
 
@@ -97,6 +105,9 @@ export interface Template {
 }
 
 /** What only this workload has. */
+/** The names in our files are whole: with the usual five dots, each is first looked up in every search domain, in vain. */
+export const WHOLE_NAMES: PodDNSConfig = { options: [{ name: 'ndots', value: '2' }] };
+
 export interface Also {
   readonly initContainers?: readonly Container[];
   readonly graceSeconds?: number;
@@ -141,6 +152,7 @@ export function podSpec(
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
+    dnsConfig: WHOLE_NAMES,
     securityContext: {
       runAsUser: main.user,
       runAsGroup: main.user,

@@ -141,6 +141,8 @@ const config = row('ConfigReady', {
       image: imageOf('keystone', cx.spec, cx.env),
       user: 42425,
       userName: 'keystone',
+      // More than an idle one uses: when all of a cloud starts on a busy node, the rest waits for this.
+      requests: { cpu: '200m', memory: '256Mi' },
       volumes: [
         {
           name: 'fernet-keys',
@@ -165,7 +167,6 @@ const config = row('ConfigReady', {
       ports: { api: PORT },
       volumes: [...base.volumes, ...tlsVolumes(undefined, own)],
       drain: true,
-      requests: { cpu: '50m', memory: '256Mi' },
       startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
       readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
       liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },

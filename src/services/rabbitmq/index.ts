@@ -66,7 +66,7 @@ const config = row('ConfigReady', {
       user: 42439,
       userName: 'rabbitmq',
       ports,
-      requests: { cpu: '100m', memory: '256Mi' },
+      requests: { cpu: '50m', memory: '256Mi' },
       env: [
         fieldOf('POD_NAME', 'metadata.name'),
         { name: 'RABBITMQ_USE_LONGNAME', value: 'true' },
