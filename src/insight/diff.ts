@@ -1,4 +1,5 @@
 import { assignments, parse } from '../oslo/parse.ts';
+import { sameJson } from '../runtime/plan/canonical.ts';
 import { redactText } from '../world/log.ts';
 import { filesOf, soundsSecret } from './config.ts';
 import { isOurs, type Live, namespaceOf } from './view.ts';
@@ -90,7 +91,7 @@ function withoutNoise(name: string, value: unknown): unknown {
 }
 
 function walk(path: string, before: unknown, after: unknown): readonly FieldChange[] {
-  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (sameJson(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) {
     const named = (list: readonly unknown[]) =>
       list.every(item => typeof (item as { name?: unknown } | null)?.name === 'string');
