@@ -75,8 +75,8 @@ export const manager = (image: string): object[] => [
               ports: [{ name: 'http', containerPort: 8080 }],
               livenessProbe: { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 20 },
               readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5 },
-              // Idle it uses a hundredth of that; while a cloud starts, everything on the node waits for its next step.
-              resources: { requests: { cpu: '200m', memory: '100Mi' }, limits: { memory: '256Mi' } },
+              // Idle it uses a tenth of that; while a cloud starts, everything on the node waits for its next step.
+              resources: { requests: { cpu: '100m', memory: '100Mi' }, limits: { memory: '256Mi' } },
               securityContext: {
                 allowPrivilegeEscalation: false,
                 readOnlyRootFilesystem: true,

@@ -142,7 +142,7 @@ const config = row('ConfigReady', {
       user: 42425,
       userName: 'keystone',
       // More than an idle one uses: when all of a cloud starts on a busy node, the rest waits for this.
-      requests: { cpu: '200m', memory: '256Mi' },
+      requests: { cpu: '100m', memory: '256Mi' },
       volumes: [
         {
           name: 'fernet-keys',

@@ -75,8 +75,7 @@ const config = row('ConfigReady', {
       user: 42434,
       userName: 'mysql',
       ports: { mysql: PORT },
-      // A share that holds while all schemas are made at once and everybody waits for theirs.
-      requests: { cpu: '200m', memory: '384Mi' },
+      requests: { cpu: '100m', memory: '384Mi' },
       // Not a TCP probe: each would be an aborted connection in the log and count against the host.
       startup: { exec: { command: PING }, periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 300 },
       // A second is not enough for a client to start on a busy node.
