@@ -49,6 +49,7 @@ export const authority: readonly Thing[] = [
 export async function kinds(): Promise<string[]> {
   const folder = join((await tools(['cert-manager']))['cert-manager'] ?? '', 'crds');
   return readdirSync(folder)
+    .filter(file => file.endsWith('.yaml'))
     .sort()
     .map(file => join(folder, file));
 }
