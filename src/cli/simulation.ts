@@ -1,6 +1,7 @@
 import { createBackends } from '../embedded/backends/backends.ts';
 import { type Believing, believing } from '../embedded/backends/believing.ts';
 import { type Hands, hands, install } from '../embedded/cluster.ts';
+import { takingAnything } from '../embedded/foreign.ts';
 import type { Delays } from '../embedded/pretend/kubelet.ts';
 import { type Pretenders, pretend } from '../embedded/pretend/pretend.ts';
 import type { Programs } from '../embedded/pretend/program.ts';
@@ -8,12 +9,13 @@ import { Sim } from '../embedded/sim/sim.ts';
 import { createStore, restoreStore, type Snapshot, type Store } from '../embedded/store/store.ts';
 import { type Moment, momentsOf } from '../insight/rolling.ts';
 import type { AnyObject } from '../kube/object.ts';
-import { Node } from '../kube/resource.ts';
+import { Node, type Resource, resourceName } from '../kube/resource.ts';
 import type { Request } from '../kube/transport.ts';
 import { createOperator } from '../operator/operator.ts';
 import type { Plan } from '../runtime/plan/row.ts';
 import { PLANS } from '../services/list.ts';
 import type { Random } from '../world/world.ts';
+import { PLANNED } from './resources.ts';
 import { SLICE } from './slice.ts';
 
 export interface SimulationOptions {
@@ -175,14 +177,22 @@ function busiest(writes: readonly Write[]): readonly string[] {
 
 /** Installing some thirty CustomResourceDefinitions takes longer than most plans: once is enough. */
 const installed = new Map<string, Snapshot>();
-function emptyCluster(namespace: string): Snapshot {
-  const known = installed.get(namespace);
+function emptyCluster(namespace: string, foreign: readonly Resource[] = []): Snapshot {
+  const key = [namespace, ...foreign.map(resourceName)].join(' ');
+  const known = installed.get(key);
   if (known) return known;
   const store = createStore(new Sim(0));
   install(store, namespace);
+  for (const resource of foreign) hands(store).apply(takingAnything(resource));
   const snapshot = store.snapshot();
-  installed.set(namespace, snapshot);
+  installed.set(key, snapshot);
   return snapshot;
+}
+
+/** Kinds of others that the cluster has, told by their objects. */
+function foreignIn(objects: readonly AnyObject[]): readonly Resource[] {
+  const groups = new Set(objects.map(({ apiVersion }) => apiVersion.replace(/\/.*/, '')));
+  return PLANNED.filter(resource => resource.optional && groups.has(resource.group));
 }
 
 /** A cluster's objects under the CRDs of this program: a plan tells what this version would do. */
@@ -191,7 +201,7 @@ function restored(objects: readonly AnyObject[], namespace: string, sim: Sim): S
   const kept = objects.filter(
     object => !['Event', 'CustomResourceDefinition', 'Namespace', 'Lease'].includes(object.kind),
   );
-  const base = emptyCluster(namespace);
+  const base = emptyCluster(namespace, foreignIn(kept));
   return restoreStore(
     {
       resourceVersion: Math.max(base.resourceVersion, ...used) + 1,

@@ -1,17 +1,15 @@
+import { takingAnything } from '../../src/embedded/foreign.ts';
 import type { Store } from '../../src/embedded/store/store.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import {
-  apiVersionOf,
   BackendTLSPolicy,
   Certificate,
   ClusterIssuer,
-  CustomResourceDefinition,
   Gateway,
   HTTPRoute,
   Issuer,
   pathOf,
   type Resource,
-  resourceName,
   Secret,
 } from '../../src/kube/resource.ts';
 import { type Authority, makeAuthority, type Order } from '../../src/real/certificate.ts';
@@ -37,32 +35,8 @@ export function certificateSecret(name: string, from: Authority, order: Partial<
   return secret(name, { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca }) as object as AnyObject;
 }
 
-/** A CRD that takes anything, for kinds of others. */
-const anything = (resource: Resource): AnyObject =>
-  ({
-    apiVersion: apiVersionOf(CustomResourceDefinition),
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: resourceName(resource),
-      annotations: { 'api-approved.kubernetes.io': 'https://example.org' },
-    },
-    spec: {
-      group: resource.group,
-      scope: resource.namespaced ? 'Namespaced' : 'Cluster',
-      names: { kind: resource.kind, plural: resource.plural, singular: resource.kind.toLowerCase() },
-      versions: [
-        {
-          name: resource.version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  }) as object as AnyObject;
-
 export const installForeign = (cloud: Cloud, ...resources: readonly Resource[]): void => {
-  for (const resource of resources) cloud.hands.apply(anything(resource));
+  for (const resource of resources) cloud.hands.apply(takingAnything(resource));
 };
 
 export const GATEWAY = [Gateway, HTTPRoute, BackendTLSPolicy] as const;

@@ -14,6 +14,7 @@ import { ConfigMap } from '../../src/kube/resource.ts';
 import type { Request, Transport } from '../../src/kube/transport.ts';
 import type { Managed } from '../../src/runtime/plan/managed.ts';
 import { type Plan, plan as planOf, rowsOf } from '../../src/runtime/plan/row.ts';
+import { issuer } from './certificates.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
 import { secret } from './services.ts';
 import { ours, slice } from './stories.ts';
@@ -174,6 +175,15 @@ describe('a plan is what then happens', { timeout: 180_000 }, () => {
       .map(([, value]) => Buffer.from(value, 'base64').toString());
     expect(values.length).toBeGreaterThan(3);
     for (const value of values) expect(text).not.toContain(value);
+  });
+
+  it("takes objects of others' kinds along, without their definitions", async () => {
+    const rest = await baseOf();
+    const lab = { ...issuer('ClusterIssuer', 'lab-ca'), metadata: { name: 'lab-ca', resourceVersion: '1', uid: 'u' } };
+    const at = { objects: [...(rest.store.objects as AnyObject[]), lab as AnyObject], at: EPOCH + rest.at };
+    const plan = await planned(at, [slice({}) as AnyObject], { namespace: NS });
+    expect(plan.changes).toEqual([]);
+    expect(plan.anyway).toEqual([]);
   });
 
   it('tells what the cluster would refuse', async () => {
