@@ -94,7 +94,7 @@ function mainView(state: State, cloud: CloudOverview | undefined, now: number, r
   if (!overview) return h('p', { class: 'empty' }, 'Looking at the cluster…');
   if (route.view === 'plan') return planView(state.plan, overview.can.plan);
   if (!cloud) return h('p', { class: 'empty' }, `No cloud in ${overview.where}.`);
-  const why = whyView(overview.why, h('p', { class: 'fine', key: 'fine' }, 'Everything is ready.'));
+  const why = whyView(cloud.why ?? overview.why, h('p', { class: 'fine', key: 'fine' }, 'Everything is ready.'));
   if (route.view === 'rollout') return [timelineView(cloud, now, room, state.unfolded), why];
   return [why, topologyView(cloud, room, state.near, route.object), statusTable(cloud, now)];
 }

@@ -8,7 +8,7 @@ export async function pageFiles() {
   // Here, not above: the bundled program has the page ready made and no esbuild beside it.
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
-    entryPoints: { app: here('main.ts'), style: here('style.css') },
+    entryPoints: { app: here('main.ts'), style: here('style.css'), dark: here('dark.css') },
     outdir: '/',
     write: false,
     bundle: true,

@@ -60,17 +60,24 @@ function write(text: string): void {
   field.focus();
 }
 
+const THEMES: Readonly<Record<string, string>> = { dark: 'all', light: 'not all' };
+const dark = document.getElementById('dark') as HTMLLinkElement;
+
 /** The choice is kept in the browser; without one the system's counts. */
-function theme(next?: string | null): void {
-  const dark = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
-  const now = document.documentElement.dataset.theme ?? dark;
-  const chosen = next === undefined ? (now === 'dark' ? 'light' : 'dark') : next;
-  if (chosen === null) return;
-  document.documentElement.dataset.theme = chosen;
+function choose(theme: string): void {
+  dark.media = THEMES[theme] ?? dark.media;
   try {
-    localStorage.setItem('theme', chosen);
+    localStorage.setItem('theme', theme);
   } catch {
     // A browser that keeps nothing shows the choice until the page is closed.
+  }
+}
+
+function chosen(): string {
+  try {
+    return localStorage.getItem('theme') ?? '';
+  } catch {
+    return '';
   }
 }
 
@@ -79,7 +86,7 @@ const ACTS: Readonly<Record<string, (target: HTMLElement, id: string) => void>> 
   close: () => go({ object: undefined }),
   view: (_target, id) => go({ view: id as ViewName, ...(id === 'plan' && { object: undefined }) }),
   tab: (_target, id) => go({ tab: id as TabName }),
-  theme: () => theme(),
+  theme: () => choose(matchMedia(dark.media).matches ? 'light' : 'dark'),
   plan: () => void plan(document.querySelector<HTMLTextAreaElement>('#edit')?.value ?? ''),
   help: () => {
     state.help = !state.help;
@@ -148,15 +155,7 @@ setInterval(() => {
   if (!document.hidden && (state.overview?.live || state.trouble)) render();
 }, 1000);
 
-theme(
-  (() => {
-    try {
-      return localStorage.getItem('theme');
-    } catch {
-      return null;
-    }
-  })(),
-);
+dark.media = THEMES[chosen()] ?? dark.media;
 
 follow(
   {

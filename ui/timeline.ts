@@ -2,6 +2,7 @@ import { ageOf } from '../src/insight/age.ts';
 import type { CloudOverview } from '../src/insight/overview.ts';
 import type { Span, TimelineRow } from '../src/insight/timeline.ts';
 import { h, s } from './dom.ts';
+import { fitted } from './text.ts';
 import { titleOf } from './topology.ts';
 
 const ROW = 28;
@@ -58,7 +59,7 @@ export function timelineView(
         s(
           'text',
           { class: 'label', x: 12, y: at + 12 },
-          cut(step.what.replace(/^\w+ /, ''), Math.floor((label - 16) / 6)),
+          fitted(step.what.replace(/^\w+ /, ''), label - 18, { size: 11 }),
         ),
         s('rect', { class: step.to === undefined ? 'open' : 'done', y: at + 4, height: 9, rx: 3, ...bar(step) }),
         s('text', { class: 'took', x: bar(step).x + bar(step).width + 4, y: at + 12 }, took(step)),
@@ -81,7 +82,7 @@ export function timelineView(
         s(
           'text',
           { class: 'label', x: 2, y: top + 18 },
-          `${row.steps.length > 0 ? (unfolded.has(row.id) ? '▾ ' : '▸ ') : '  '}${cut(idTitle(row.id), Math.floor((label - 18) / 7))}`,
+          `${row.steps.length > 0 ? (unfolded.has(row.id) ? '▾ ' : '▸ ') : '  '}${fitted(idTitle(row.id), label - 24, { size: 13, weight: row.critical ? 700 : 400 })}`,
         ),
         row.waits && s('rect', { class: 'waits', y: top + 13, height: 3, ...bar(row.waits) }),
         row.works &&
@@ -157,8 +158,6 @@ export function timelineView(
     ),
   );
 }
-
-const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 const spokenRow = ({ id, works, critical }: TimelineRow, took: (span: Span) => string): string =>
   `${idTitle(id)}: ${works ? `${took(works)}${works.to === undefined ? ' so far' : ''}` : 'took no part'}${critical ? ', on the critical path' : ''}`;

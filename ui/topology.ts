@@ -3,6 +3,7 @@ import type { CloudOverview } from '../src/insight/overview.ts';
 import type { State as Health, ServiceStatus } from '../src/insight/status.ts';
 import { h, s } from './dom.ts';
 import { layoutOf } from './layout.ts';
+import { fitted } from './text.ts';
 
 /** Colour is never the only sign. */
 export const SIGNS: Readonly<Record<Health, string>> = {
@@ -25,8 +26,6 @@ export const titleOf = ({ kind, name }: { readonly kind: string; readonly name: 
 
 const whatOf = (service: ServiceStatus): string =>
   [...service.doing, ...(service.state === 'ready' ? [] : [`${service.reason} ${service.message}`.trim()])].join('; ');
-
-const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 export function topologyView(
   cloud: CloudOverview,
@@ -74,9 +73,9 @@ export function topologyView(
       service && whatOf(service) ? s('title', {}, whatOf(service)) : s('title', {}, `${title}: ${state}`),
       s('rect', { class: 'back', width, height, rx: 8 }),
       s('rect', { class: 'stripe', width: 5, height: height - 16, x: 0, y: 8, rx: 2 }),
-      s('text', { class: 'name', x: 14, y: 20 }, cut(title, Math.floor((width - 40) / 7.2))),
+      s('text', { class: 'name', x: 14, y: 20 }, fitted(title, width - 44, { size: 13, weight: 600 })),
       s('text', { class: 'sign', x: width - 14, y: 20, 'text-anchor': 'end' }, SIGNS[state]),
-      s('text', { class: 'doing', x: 14, y: 36 }, cut(doing || state, Math.floor((width - 26) / 5.9))),
+      s('text', { class: 'doing', x: 14, y: 36 }, fitted(doing || state, width - 26, { size: 11 })),
       pods.wanted > 0 && s('rect', { class: 'track', x: 14, y: 44, width: width - 74, height: 4, rx: 2 }),
       pods.wanted > 0 && s('rect', { class: 'share', x: 14, y: 44, width: (width - 74) * share, height: 4, rx: 2 }),
       s(

@@ -47,7 +47,7 @@ export function answersOf(source: Source, clock: Clock, { plans = true } = {}): 
       return object && hidden(snapshot, { ...detailOf(snapshot.view, object), why: await toldWhy(snapshot, object) });
     },
     async settings(ref) {
-      const snapshot = await look('whole');
+      const snapshot = await look('config');
       const object = find(snapshot, ref);
       return object && hidden(snapshot, { settings: settingsOf(snapshot.view, object), notes: snapshot.notes });
     },
@@ -67,10 +67,16 @@ async function planned(source: Source, text: string): Promise<{ plan: unknown; o
 }
 
 /** A last look over everything that leaves: what is a secret is known by its value here, not by its name. */
-function hidden<T>({ hide }: Snapshot, answer: T): T {
-  const text = JSON.stringify(answer);
-  if (hide(text) === text) return answer;
-  return JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? hide(value) : value)) as T;
+export function hidden<T>({ hide }: Pick<Snapshot, 'hide'>, answer: T): T {
+  // Texts as they are, not as JSON writes them: there a quotation mark in a password is two characters.
+  const texts: string[] = [];
+  const json = JSON.stringify(answer, (_key, value: unknown) => {
+    if (typeof value === 'string') texts.push(value);
+    return value;
+  });
+  const all = texts.join('\0');
+  if (hide(all) === all) return answer;
+  return JSON.parse(json, (_key, value: unknown) => (typeof value === 'string' ? hide(value) : value)) as T;
 }
 
 async function refusing<T>(run: () => Promise<T>): Promise<T> {

@@ -8,6 +8,7 @@ import { createPage } from '../server/page/page.ts';
 import { createPageServer, isLoopback, type PageServer } from '../server/page/serve.ts';
 import type { Log } from '../world/log.ts';
 import { answersOf } from './answers.ts';
+import { createSecretMemory } from './secrets.ts';
 import { readCluster, type Snapshot, type Source } from './source.ts';
 
 export interface OperatorPageOptions {
@@ -40,12 +41,13 @@ export async function operatorPage(options: OperatorPageOptions): Promise<PageSe
 /** As the operator sees it. What it may not list is said on the page. */
 function sourceOf(transport: Transport, namespaces: readonly string[]): Source {
   const where = 'the cluster of this operator';
+  const memories = new Map((namespaces.length > 0 ? namespaces : ['']).map(name => [name, createSecretMemory()]));
   return {
     live: true,
     async read(depth, namespace) {
       const wanted = namespace === undefined ? namespaces : [namespace];
-      if (wanted.length < 2) return readCluster(transport, wanted[0], depth, where);
-      return joined(await Promise.all(wanted.map(one => readCluster(transport, one, depth, where))));
+      if (wanted.length < 2) return readCluster(transport, wanted[0], depth, where, memories.get(wanted[0] ?? ''));
+      return joined(await Promise.all(wanted.map(one => readCluster(transport, one, depth, where, memories.get(one)))));
     },
   };
 }

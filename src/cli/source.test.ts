@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NoAnswer, type Response, type Transport } from '../kube/transport.ts';
 import { PLANS } from '../services/list.ts';
+import { createSecretMemory } from './secrets.ts';
 import { readCluster } from './source.ts';
 
 const list = (items: object[] = []): Response => ({
@@ -49,6 +50,27 @@ describe('a cluster that does not let us see', () => {
       kind: 'Secret',
       metadata: secret.metadata,
     });
+  });
+
+  it('who looks again is told no content of Secrets until one changes, and none of namespaces without a cloud', async () => {
+    const kind = { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Keystone' };
+    const keystone = { ...kind, metadata: { name: 'keystone', namespace: 'cloud', uid: 'k' } };
+    const secret = { metadata: { name: 's', namespace: 'cloud', uid: 's', resourceVersion: '7' }, data: { a: 'eA==' } };
+    const asked: string[] = [];
+    const cluster: Transport = {
+      ...transport(() => failed(500)),
+      async send({ path, accept }) {
+        if (path.endsWith('/secrets'))
+          asked.push(`${path}${accept?.includes('PartialObjectMetadataList') ? ' names' : ''}`);
+        if (path.endsWith('/secrets')) return list([secret]);
+        return list(path.endsWith('/keystones') ? [keystone] : []);
+      },
+    };
+    const memory = createSecretMemory();
+    for (const depth of ['look', 'look', 'config'] as const)
+      await readCluster(cluster, undefined, depth, 'kubeconfig x', memory);
+    const path = '/api/v1/namespaces/cloud/secrets';
+    expect(asked).toEqual([path, `${path} names`, `${path} names`]);
   });
 
   it('a plan reads everything that some controller writes', async () => {

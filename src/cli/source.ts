@@ -1,5 +1,5 @@
 import { KINDS } from '../../api/kinds.ts';
-import { hider, LOG_API } from '../insight/bundle.ts';
+import { LOG_API } from '../insight/bundle.ts';
 import { type View, viewOf } from '../insight/view.ts';
 import { ApiError, createClient } from '../kube/client.ts';
 import type { AnyObject } from '../kube/object.ts';
@@ -26,6 +26,7 @@ import { NoAnswer, type Transport } from '../kube/transport.ts';
 import { realClock } from '../real/clock.ts';
 import { loadCredentials } from '../real/credentials.ts';
 import { connect } from '../real/transport.ts';
+import { createSecretMemory, type Hide, hiding, type SecretMemory } from './secrets.ts';
 import { readObjects, UsageError } from './yaml.ts';
 
 export interface SourceFlags {
@@ -48,7 +49,7 @@ export interface Snapshot {
   /** What could not be read, and what the answer therefore lacks. */
   readonly notes: readonly string[];
   /** Takes values of Secrets out of a text. */
-  hide(text: string): string;
+  readonly hide: Hide;
   /** To ask the cluster more; undefined where there is none. */
   readonly transport?: Transport;
   /** The end of a container's log; undefined where the source has none. */
@@ -64,7 +65,8 @@ export interface LogOptions {
   readonly timestamps?: boolean;
 }
 
-export type Depth = 'look' | 'whole';
+/** `config`: a look that also holds the services' config. `whole`: all that a plan needs. */
+export type Depth = 'look' | 'config' | 'whole';
 
 const BUILT_IN = [
   Pod,
@@ -142,12 +144,9 @@ export const snapshotOf = (
   namespace,
   where,
   notes: [],
-  hide: hider(objects, () => '(secret)', LONGEST_HIDDEN),
+  hide: hiding(objects),
   logs,
 });
-
-/** Longer values (certificates, Helm releases) appear whole in no answer. */
-const LONGEST_HIDDEN = 512;
 
 /** The last moment that the objects speak of is the moment at which they were taken. */
 function timesOf(object: AnyObject): number[] {
@@ -175,34 +174,44 @@ async function fromCluster(flags: SourceFlags): Promise<Source> {
   const credentials = loadCredentials({ kubeconfig: flags.kubeconfig, context: flags.context, env: process.env });
   const transport = connect(credentials);
   const own = flags.allNamespaces ? undefined : (flags.namespace ?? credentials.namespace);
+  const memory = createSecretMemory();
+  const memoryOf = (namespace: string | undefined) => (namespace === own ? memory : undefined);
   return {
     live: true,
-    read: (depth, namespace = own) => readCluster(transport, namespace, depth, credentials.source),
+    read: (depth, namespace = own) => readCluster(transport, namespace, depth, credentials.source, memoryOf(namespace)),
   };
 }
 
 /** Beside our own kinds and Secrets. */
 async function resourcesFor(depth: Depth): Promise<readonly Resource[]> {
   const base = [...BUILT_IN, ...OF_THE_CLUSTER];
-  if (depth === 'look') return base;
+  if (depth !== 'whole') return base;
   const known = new Set([...base, ...KINDS, Secret].map(resourceName));
   return [...base, ...(await import('./resources.ts')).PLANNED.filter(resource => !known.has(resourceName(resource)))];
 }
 
-/** Everything at once; what may not be read is a note, unless nothing of ours can be. */
+/**
+ * Everything at once; what may not be read is a note, unless nothing of ours can be. With a memory the content of Secrets
+ * is read only when it changed, and only in namespaces that hold something of ours.
+ */
 export async function readCluster(
   transport: Transport,
   namespace: string | undefined,
   depth: Depth,
   where: string,
+  memory?: SecretMemory,
 ): Promise<Snapshot> {
   const client = createClient(transport, realClock);
   const notes: string[] = [];
   const absent: string[] = [];
-  const list = async (resource: Resource): Promise<AnyObject[]> => {
-    const scope = resource.namespaced ? (namespace ?? '') : '';
+  const listIn = async (
+    resource: Resource,
+    within: string,
+    metadataOnly: boolean,
+  ): Promise<AnyObject[] | undefined> => {
+    const scope = resource.namespaced ? within : '';
     try {
-      return (await client.list(resource, { namespace: scope })).items;
+      return (await client.list(resource, { namespace: scope, metadataOnly })).items;
     } catch (error) {
       if (error instanceof NoAnswer)
         throw new Error(
@@ -216,14 +225,27 @@ export async function readCluster(
           `no permission to list ${resourceName(resource)}${scope ? ` in ${scope}` : ''}: ask for verb list on it`,
         );
       else notes.push(`could not list ${resourceName(resource)}: ${error.message}`);
-      return [];
+      return undefined;
     }
   };
-  let hide = (text: string): string => text;
-  const secrets = async (): Promise<AnyObject[]> => {
-    const found = await list(Secret);
-    hide = hider(found, () => '(secret)', LONGEST_HIDDEN);
-    return depth === 'whole' ? found : found.map(({ data: _data, ...rest }) => rest as AnyObject);
+  const list = async (resource: Resource): Promise<AnyObject[]> =>
+    (await listIn(resource, namespace ?? '', false)) ?? [];
+  let hide: Hide = text => text;
+  const secrets = async (): Promise<readonly AnyObject[]> => {
+    let found: readonly AnyObject[];
+    if (memory && depth !== 'whole') {
+      const reader = {
+        names: (within: string) => listIn(Secret, within, true),
+        whole: (within: string) => listIn(Secret, within, false),
+      };
+      const places = namespace === undefined ? own.flatMap(object => object.metadata.namespace ?? []) : [namespace];
+      found = await memory.look(reader, [...new Set(places)].sort());
+      hide = memory.hide;
+    } else {
+      found = await list(Secret);
+      hide = hiding(found);
+    }
+    return depth === 'look' ? found.map(({ data: _data, ...rest }) => rest as AnyObject) : found;
   };
   const own = (await Promise.all(KINDS.map(list))).flat();
   if (absent.length === KINDS.length)
@@ -239,7 +261,7 @@ export async function readCluster(
     view: viewOf(objects, client.serverTime()),
     namespace,
     where,
-    notes,
+    notes: [...new Set(notes)],
     hide,
     transport,
     async logs(pod, container, { previous = false, lines = 10, since, timestamps = false } = {}) {

@@ -196,6 +196,18 @@ describe('the first screen', () => {
     expect(clouds).toMatchObject([{ name: 'cloud', wanted: 2, ready: 1, topology: { nodes: [{}, {}] }, timeline: {} }]);
     expect(why.causes).toEqual([]);
     expect(why.moving).toContain('Memcached memcached: moves');
+    expect(clouds[0]).not.toHaveProperty('why');
+  });
+
+  it('gives each of several clouds its own why', () => {
+    const other = (object: Live): Live => ({ ...object, metadata: { ...object.metadata, namespace: 'b' } });
+    const [here, there] = [service('Memcached', 0, undefined, ''), other(service('RabbitMQ', 0, undefined, ''))];
+    const { clouds, why } = overviewOf(viewOf([here, there], ms(5)));
+    expect(why.moving).toEqual(['RabbitMQ rabbitmq: moves', 'Memcached memcached: moves']);
+    expect(clouds.map(cloud => [cloud.namespace, cloud.why?.moving])).toEqual([
+      ['a', ['Memcached memcached: moves']],
+      ['b', ['RabbitMQ rabbitmq: moves']],
+    ]);
   });
 });
 

@@ -1,13 +1,15 @@
 import { type CloudStatus, groupsOf, statusOf } from './status.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 import { type Topology, topologyOf } from './topology.ts';
-import type { View } from './view.ts';
+import { namespaceOf, type View, viewOf } from './view.ts';
 import { type Why, why } from './why.ts';
 
 export interface CloudOverview extends CloudStatus {
   readonly topology: Topology;
   /** Absent when nothing has a time yet. */
   readonly timeline?: Timeline;
+  /** Of this cloud alone; absent where the one of all says the same. */
+  readonly why?: Why;
 }
 
 /** All that the first screen of the page draws: status, who waits for whom, the last roll-out, and why not. */
@@ -18,10 +20,23 @@ export interface Overview {
 
 export function overviewOf(view: View): Overview {
   const groups = groupsOf(view);
+  const several = new Set(groups.map(({ namespace }) => namespace)).size > 1;
   const clouds = statusOf(view).map((status, index) => {
     const group = groups[index]!;
     const timeline = timelineOf(view, group);
-    return { ...status, topology: topologyOf(view, group), ...(timeline && { timeline }) };
+    return {
+      ...status,
+      topology: topologyOf(view, group),
+      ...(timeline && { timeline }),
+      ...(several && { why: why(within(view, group.namespace)) }),
+    };
   });
   return { clouds, why: why(view) };
 }
+
+/** Nothing of ours refers to another namespace. */
+const within = (view: View, namespace: string): View =>
+  viewOf(
+    view.objects.filter(object => ['', namespace].includes(namespaceOf(object))),
+    view.now,
+  );

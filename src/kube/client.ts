@@ -3,7 +3,7 @@ import { ApiError, isExpired, isStatus } from './errors.ts';
 import { type AnyObject, type KubeObject, keyOf, type Ref, refOf } from './object.ts';
 import { pathOf, type Resource, resourceName, withType } from './resource.ts';
 import { type ClientOptions, createSender, type RequestInfo, type Sender } from './sender.ts';
-import type { Request, Transport } from './transport.ts';
+import { METADATA, type Request, type Transport } from './transport.ts';
 
 export * from './errors.ts';
 export type { ClientOptions, RequestInfo } from './sender.ts';
@@ -14,6 +14,8 @@ export interface ListOptions {
   readonly fieldSelector?: string;
   /** Stop after this many. */
   readonly limit?: number;
+  /** Names, labels and versions; no content. */
+  readonly metadataOnly?: boolean;
 }
 
 export interface WriteOptions {
@@ -114,11 +116,14 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
   }
 
   async function list<T extends KubeObject = AnyObject>(resource: Resource, options: ListOptions = {}) {
-    const { namespace = '', labelSelector, fieldSelector, limit = Number.POSITIVE_INFINITY } = options;
+    const { namespace = '', labelSelector, fieldSelector, limit = Number.POSITIVE_INFINITY, metadataOnly } = options;
     const target = { namespace, name: '' };
     const query = { ...(labelSelector && { labelSelector }), ...(fieldSelector && { fieldSelector }) };
     const fetchPage = (page: Record<string, string>) =>
-      demand<ListBody<T>>('list', resource, target, { query: { ...query, ...page } });
+      demand<ListBody<T>>('list', resource, target, {
+        query: { ...query, ...page },
+        ...(metadataOnly && { accept: METADATA.list }),
+      });
 
     const first = await fetchPage({ limit: String(Math.min(PAGE, limit)) });
     const items = [...(first.items ?? [])];

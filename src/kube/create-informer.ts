@@ -5,6 +5,7 @@ import { type Reflection, reflect } from './reflect.ts';
 import type { Cause, Effect } from './reflector-state.ts';
 import { pathOf, resourceName } from './resource.ts';
 import { type Change, Store } from './store.ts';
+import { METADATA } from './transport.ts';
 import { compareResourceVersion } from './version.ts';
 
 /** The part of the collection that one reflector follows: a namespace, or everything. */
@@ -13,11 +14,6 @@ interface Scope {
   readonly reflection: Reflection;
   version: string | undefined;
 }
-
-const METADATA = {
-  list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
-  watch: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
-};
 
 export function createInformer(options: InformerOptions, deps: InformerDeps): Informer {
   const { resource, labelSelector, fieldSelector, metadataOnly = false } = options;

@@ -13,6 +13,12 @@ export interface Request {
   readonly timeout?: number;
 }
 
+/** What to accept to be told metadata only. */
+export const METADATA = {
+  list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
+  watch: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
+} as const;
+
 export interface Response {
   readonly status: number;
   /** Lower-case names. */

@@ -136,7 +136,7 @@ describe('a plan', () => {
     ]);
     await page.getByText('1 workload restarts.').waitFor();
     expect(await page.locator('.waves li').first().textContent()).toContain('Deployment keystone-api');
-    await page.locator('.change', { hasText: 'keystone-config-data' }).first().locator('.after').first().waitFor();
+    await page.locator('.change[key="Secret keystone-config-data"] .after').first().waitFor();
     const { plan } = (await answer.json()) as { plan: Record<string, unknown> };
     const terminal = (await command('plan -f .run/page-edit.json')) as Record<string, unknown>;
     for (const part of ['changes', 'restarts', 'steps', 'effects', 'warnings', 'refused', 'why'])
@@ -198,25 +198,41 @@ describe('the connection', () => {
 });
 
 describe('the looks', () => {
-  const wide = (at: Page) => at.evaluate('document.documentElement.scrollWidth') as Promise<number>;
+  /** Boxes with a text that does not fit into them. */
+  const OVERFULL = `[...document.querySelectorAll('.box')].filter(box => {
+    const { left, right } = box.querySelector('.back').getBoundingClientRect();
+    return [...box.querySelectorAll('text')].some(text => {
+      const at = text.getBoundingClientRect();
+      return at.left < left || at.right > right + 0.5;
+    });
+  }).map(box => box.dataset.id)`;
 
-  it('fit into 400 pixels, drawer and plan included', async () => {
-    const narrow = await stage.page({ viewport: { width: 400, height: 800 } });
-    await ready(narrow);
-    for (const act of [
-      async () => undefined,
-      async () => box('Keystone/keystone', narrow).click(),
-      async () => narrow.keyboard.press('c'),
-      async () => narrow.keyboard.press('Escape'),
-      async () => narrow.keyboard.press('2'),
-      async () => narrow.keyboard.press('3'),
-    ]) {
+  it.each([
+    [400, 'light'],
+    [400, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const)('fit into %i pixels, %s: every view, the drawer and the plan', async (width, colorScheme) => {
+    const look = await stage.page({ viewport: { width, height: 800 }, colorScheme });
+    await ready(look);
+    const steps: readonly (readonly [act: () => Promise<unknown>, shows: string])[] = [
+      [async () => undefined, '.picture .box'],
+      [() => box('Keystone/keystone', look).click(), '.drawer .conditions li'],
+      [() => look.keyboard.press('c'), '.drawer .config li'],
+      [() => look.keyboard.press('p'), '.drawer .tree li'],
+      [() => look.keyboard.press('e'), '.drawer .events li'],
+      [() => look.keyboard.press('Escape'), '.columns:not(:has(.drawer))'],
+      [() => look.keyboard.press('2'), '.timeline .row'],
+      [() => look.keyboard.press('3'), '#edit'],
+      [() => look.keyboard.press('?'), '.help dt'],
+    ];
+    for (const [act, shows] of steps) {
       await act();
-      await narrow.waitForTimeout(50);
-      expect(await wide(narrow)).toBeLessThanOrEqual(400);
+      await look.locator(shows).first().waitFor();
+      expect(await look.evaluate('document.documentElement.scrollWidth'), shows).toBeLessThanOrEqual(width);
+      expect(await look.evaluate(OVERFULL), shows).toEqual([]);
     }
-    await narrow.context().close();
-    expect(await wide(page)).toBeLessThanOrEqual(1280);
+    await look.context().close();
   });
 
   it('are dark or light: as the system has it, or as one chooses', async () => {

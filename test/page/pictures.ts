@@ -7,7 +7,7 @@ import { Node } from '../../src/kube/resource.ts';
 import { NS, Stage } from './stage.ts';
 
 /** The pictures of docs/: a whole cloud comes up, is broken, is looked at. Run by `make pictures`. */
-const FOLDER = 'docs/images';
+const FOLDER = process.env.PICTURES ?? 'docs/images';
 mkdirSync(FOLDER, { recursive: true });
 
 const stage = await Stage.open(6);

@@ -40,9 +40,11 @@ export class Stage {
     // A cloud may take its time to come up on a busy machine.
     page.setDefaultTimeout(100_000);
     page.on('console', message => {
-      // A connection that was cut on purpose is no complaint about the page.
-      if (message.type() === 'error' && !/ERR_(CONNECTION|INCOMPLETE|EMPTY)/.test(message.text()))
-        this.complaints.push(message.text());
+      if (message.type() !== 'error') return;
+      // A connection that was cut on purpose is no complaint about the page, and neither is a plan that was refused.
+      const cut = /ERR_(CONNECTION|INCOMPLETE|EMPTY)/.test(message.text());
+      const refused = /status of 400/.test(message.text()) && message.location().url.endsWith('/api/plan');
+      if (!cut && !refused) this.complaints.push(message.text());
     });
     page.on('pageerror', error => this.complaints.push(error.message));
     page.on('request', request => {
