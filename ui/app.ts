@@ -1,9 +1,10 @@
 import { ageOf } from '../src/insight/age.ts';
 import type { CloudOverview } from '../src/insight/overview.ts';
-import { whyView } from './causes.ts';
+import { causesView, movingView } from './causes.ts';
 import { type Child, h } from './dom.ts';
 import { drawerView } from './drawer.ts';
 import type { Connection } from './feed.ts';
+import { spoken } from './layout.ts';
 import { planView } from './plan.ts';
 import { cloudId, cloudOf, nowOf, type State, VIEWS, type ViewName } from './state.ts';
 import { timelineView } from './timeline.ts';
@@ -28,7 +29,7 @@ export function appView(state: State, browser: number): HTMLElement {
   const room = Math.max(260, Math.min(1500, state.width - (beside ? 470 : 0)) - 32);
   return h(
     'div',
-    {},
+    { class: beside ? 'page beside' : 'page', key: 'page' },
     h(
       'header',
       { class: 'top', key: 'top' },
@@ -64,20 +65,16 @@ export function appView(state: State, browser: number): HTMLElement {
         trouble,
         overview && ` What you see is ${ageOf(browser - state.heardAt)} old.`,
       ),
-    h(
-      'div',
-      { class: beside ? 'columns beside' : 'columns', key: 'columns' },
-      h('main', {}, mainView(state, cloud, now, room)),
-      route.object &&
-        drawerView({
-          object: route.object,
-          tab: route.tab,
-          search: state.search,
-          now,
-          ...(state.detail && { detail: state.detail }),
-          ...(state.settings && { settings: state.settings }),
-        }),
-    ),
+    h('main', { key: 'main' }, mainView(state, cloud, now, room)),
+    route.object &&
+      drawerView({
+        object: route.object,
+        tab: route.tab,
+        search: state.search,
+        now,
+        ...(state.detail && { detail: state.detail }),
+        ...(state.settings && { settings: state.settings }),
+      }),
     overview &&
       h(
         'footer',
@@ -94,9 +91,11 @@ function mainView(state: State, cloud: CloudOverview | undefined, now: number, r
   if (!overview) return h('p', { class: 'empty' }, 'Looking at the cluster…');
   if (route.view === 'plan') return planView(state.plan, overview.can.plan);
   if (!cloud) return h('p', { class: 'empty' }, `No cloud in ${overview.where}.`);
-  const why = whyView(cloud.why ?? overview.why, h('p', { class: 'fine', key: 'fine' }, 'Everything is ready.'));
-  if (route.view === 'rollout') return [timelineView(cloud, now, room, state.unfolded), why];
-  return [why, topologyView(cloud, room, state.near, route.object), statusTable(cloud, now)];
+  const why = cloud.why ?? overview.why;
+  const moving = movingView(why, 'Everything is ready.');
+  // What is wrong comes first. What moves comes and goes, and must not push the picture up and down.
+  if (route.view === 'rollout') return [causesView(why), timelineView(cloud, now, room, state.unfolded), moving];
+  return [causesView(why), topologyView(cloud, room, state.near, route.object), moving, statusTable(cloud, now)];
 }
 
 function cloudName({ overview }: State, cloud: CloudOverview): Child {
@@ -114,7 +113,7 @@ function cloudName({ overview }: State, cloud: CloudOverview): Child {
 
 const factsOf = ({ phase, release, ready, wanted, eta }: CloudOverview): string =>
   [
-    phase && `phase ${phase}`,
+    phase && phase !== 'Ready' && `phase ${spoken(phase)}`,
     release && `release ${release}`,
     `${ready} of ${wanted} services ready`,
     eta && (eta.seconds > 0 ? `about ${ageOf(eta.seconds * 1000)} left` : 'longer than the services before it'),

@@ -38,25 +38,26 @@ export function causeView(cause: Told): HTMLElement {
   );
 }
 
-/** What is wrong, above everything else; what is on its way, below it. */
-export function whyView(
-  { causes, moving }: { causes: readonly Told[]; moving: readonly string[] },
-  fine: Child = false,
-): Child {
-  return [
-    causes.length > 0 &&
-      h('section', { class: 'causes', key: 'causes', 'aria-label': 'What is wrong' }, causes.map(causeView)),
-    moving.length > 0 &&
-      h(
-        'section',
-        { class: 'moving', key: 'moving', 'aria-label': 'On its way' },
-        h('h3', {}, causes.length > 0 ? 'On its way' : 'Nothing is wrong; this is on its way'),
-        h(
-          'ul',
-          {},
-          moving.map(line => h('li', { key: line }, line)),
-        ),
-      ),
-    causes.length === 0 && moving.length === 0 && fine,
-  ];
+interface Why {
+  readonly causes: readonly Told[];
+  readonly moving: readonly string[];
+}
+
+export const causesView = ({ causes }: Why): Child =>
+  causes.length > 0 &&
+  h('section', { class: 'causes', key: 'causes', 'aria-label': 'What is wrong' }, causes.map(causeView));
+
+/** What is on its way; where nothing is, and nothing is wrong either, `fine`. */
+export function movingView({ causes, moving }: Why, fine: string): Child {
+  if (moving.length === 0) return causes.length === 0 && h('p', { class: 'fine', key: 'fine' }, fine);
+  return h(
+    'section',
+    { class: 'moving', key: 'moving', 'aria-label': 'On its way' },
+    h('h3', {}, causes.length > 0 ? 'On its way' : 'Nothing is wrong; this is on its way'),
+    h(
+      'ul',
+      {},
+      moving.map(line => h('li', { key: line }, line)),
+    ),
+  );
 }

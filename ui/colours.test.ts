@@ -46,8 +46,8 @@ describe('colours', () => {
     ['light', light],
     ['dark', dark],
   ] as const)('of the %s theme can be read', (_name, theme) => {
+    // AA of WCAG 2.2 for text of normal size.
     for (const [ink, papers] of Object.entries(WRITTEN))
-      // AA of WCAG 2.2 for text of normal size.
       for (const paper of papers)
         expect(contrast(theme.get(ink)!, theme.get(paper)!), `${ink} on ${paper}`).toBeGreaterThanOrEqual(4.5);
   });

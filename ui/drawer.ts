@@ -3,7 +3,7 @@ import type { Setting, Settings } from '../src/insight/settings.ts';
 import type { Setter } from '../src/insight/trace.ts';
 import type { TreeNode } from '../src/insight/tree.ts';
 import type { PageDetail, PageSettings } from '../src/server/page/wire.ts';
-import { whyView } from './causes.ts';
+import { causesView, movingView } from './causes.ts';
 import { type Child, h } from './dom.ts';
 import { type Asked, TABS, type TabName } from './state.ts';
 import { pill, titleOf } from './topology.ts';
@@ -67,7 +67,8 @@ export function drawerView(input: DrawerInput): HTMLElement {
 }
 
 const whyTab = (data: PageDetail, now: number): Child => [
-  whyView(data.why, h('p', { class: 'fine' }, 'Nothing is wrong with it.')),
+  causesView(data.why),
+  movingView(data.why, 'Nothing is wrong with it.'),
   h('h3', {}, 'Conditions'),
   h(
     'ul',
@@ -175,7 +176,12 @@ const configOf = ({ of, secret, pods, options }: Settings): HTMLElement =>
   h(
     'details',
     { key: secret, open: true, class: 'config' },
-    h('summary', {}, h('b', {}, of), ` Secret ${secret}, ${pods} ${pods === 1 ? 'pod reads' : 'pods read'} it`),
+    h(
+      'summary',
+      {},
+      h('b', {}, of),
+      h('span', { class: 'small' }, ` Secret ${secret}, ${pods} ${pods === 1 ? 'pod reads' : 'pods read'} it`),
+    ),
     h('ul', {}, options.map(optionOf)),
   );
 

@@ -28,7 +28,7 @@ const overlaps = ({ boxes, box }: Layout): boolean =>
   );
 
 describe('the picture', () => {
-  it.each([1280, 760])('%i wide: phases go to the right in their order, and nothing overlaps', room => {
+  it.each([1280, 760, 600])('%i wide: phases go to the right in their order, and nothing overlaps', room => {
     const layout = layoutOf(cloud, room);
     expect(at(layout, 'MariaDB/mariadb').x).toBeLessThan(at(layout, 'Keystone/keystone').x);
     expect(at(layout, 'Keystone/keystone').x).toBeLessThan(at(layout, 'Glance/glance').x);
@@ -36,6 +36,7 @@ describe('the picture', () => {
     expect(overlaps(layout)).toBe(false);
     expect(layout.bands.map(band => band.title)).toEqual(['Infrastructure', 'Identity', 'Core services']);
     expect(layout.lines).toHaveLength(3);
+    expect(Math.max(...layout.boxes.map(box => box.x + layout.box.width))).toBeLessThanOrEqual(room);
   });
 
   it.each([400, 300])('%i wide: phases go downwards, and it is no wider than the room', room => {
@@ -44,6 +45,13 @@ describe('the picture', () => {
     expect(at(layout, 'Keystone/keystone').y).toBeLessThan(at(layout, 'Glance/glance').y);
     expect(Math.max(...layout.boxes.map(box => box.x + layout.box.width))).toBeLessThanOrEqual(room);
     expect(overlaps(layout)).toBe(false);
+  });
+
+  it('more phases than fit beside each other go downwards', () => {
+    const phases = ['Infrastructure', 'Identity', 'CoreServices', 'ComputeAndStorage', 'OptionalServices'] as const;
+    const many: Topology = { phases, nodes: phases.map(phase => ({ id: `${phase}/a`, phase, parts: [] })), edges: [] };
+    const rows = (room: number) => new Set(layoutOf(many, room).boxes.map(box => box.y)).size;
+    expect([rows(900), rows(778)]).toEqual([1, 5]);
   });
 
   it('without phases a service stands after what it waits for', () => {

@@ -28,14 +28,19 @@ export interface Layout {
   readonly lines: readonly Line[];
 }
 
-const BOX = { width: 148, height: 58 };
+const HEIGHT = 58;
+/** Of a box: the narrowest holds the longest name of a service, and more than the widest says nothing. */
+const WIDTH = { least: 120, most: 200 };
 const GAP = 18;
 const TITLE = 26;
 /** Between two columns, for the lines. */
-const ALLEY = 74;
+const ALLEY = { least: 44, usual: 60, most: 190 };
 const EDGE = 12;
 /** Below this the phases go downwards instead of to the right. */
-export const NARROW = 760;
+const NARROW = 600;
+
+const between = ({ least, most }: { least: number; most: number }, value: number): number =>
+  Math.max(least, Math.min(most, value));
 
 /** Words of a camel-case name: `CoreServices` is `Core services`. */
 export const spoken = (name: string): string =>
@@ -47,7 +52,8 @@ export const spoken = (name: string): string =>
  */
 export function layoutOf(topology: Topology, room: number): Layout {
   const columns = columnsOf(topology);
-  return room < NARROW ? downwards(topology, columns, room) : sideways(topology, columns, room);
+  const needed = 2 * EDGE + columns.length * WIDTH.least + (columns.length - 1) * ALLEY.least;
+  return room < Math.max(NARROW, needed) ? downwards(topology, columns, room) : sideways(topology, columns, room);
 }
 
 interface Column {
@@ -92,24 +98,25 @@ function columnsOf({ nodes, edges, phases }: Topology): readonly Column[] {
 
 function sideways(topology: Topology, columns: readonly Column[], room: number): Layout {
   const tallest = Math.max(1, ...columns.map(column => column.nodes.length));
-  const spare = room - 2 * EDGE - columns.length * BOX.width;
-  const alley = columns.length > 1 ? Math.max(ALLEY, Math.min(150, spare / (columns.length - 1))) : 0;
-  const height = EDGE + TITLE + tallest * (BOX.height + GAP) - GAP + EDGE;
+  const inside = room - 2 * EDGE;
+  const alleys = Math.max(1, columns.length - 1);
+  const box = { width: between(WIDTH, (inside - alleys * ALLEY.usual) / columns.length), height: HEIGHT };
+  const alley = between(ALLEY, (inside - columns.length * box.width) / alleys);
+  const height = EDGE + TITLE + tallest * (box.height + GAP) - GAP + EDGE;
   const boxes: Box[] = [];
   const bands: Band[] = [];
   for (const [at, { title, nodes }] of columns.entries()) {
-    const x = EDGE + at * (BOX.width + alley);
+    const x = EDGE + at * (box.width + alley);
     if (title) bands.push({ title, x, y: EDGE + 10 });
-    const used = nodes.length * (BOX.height + GAP) - GAP;
+    const used = nodes.length * (box.height + GAP) - GAP;
     const top = EDGE + TITLE + (height - 2 * EDGE - TITLE - used) / 2;
-    for (const [index, node] of nodes.entries()) boxes.push({ id: node.id, x, y: top + index * (BOX.height + GAP) });
+    for (const [index, node] of nodes.entries()) boxes.push({ id: node.id, x, y: top + index * (box.height + GAP) });
   }
-  const width = Math.max(room, 2 * EDGE + columns.length * BOX.width + Math.max(0, columns.length - 1) * alley);
   const place = new Map(boxes.map(box => [box.id, box]));
   const lines = topology.edges.flatMap(edge => {
     const [from, to] = [place.get(edge.from), place.get(edge.to)];
     if (!from || !to) return [];
-    const [x1, y1, x2, y2] = [from.x + BOX.width, from.y + BOX.height / 2, to.x, to.y + BOX.height / 2];
+    const [x1, y1, x2, y2] = [from.x + box.width, from.y + box.height / 2, to.x, to.y + box.height / 2];
     const bend = Math.max(30, (x2 - x1) / 2);
     // Within a column the line goes out to the right and comes back.
     const path =
@@ -118,13 +125,13 @@ function sideways(topology: Topology, columns: readonly Column[], room: number):
         : `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
     return [{ ...edge, path }];
   });
-  return { width, height, box: BOX, boxes, bands, lines };
+  return { width: room, height, box, boxes, bands, lines };
 }
 
 function downwards(topology: Topology, columns: readonly Column[], room: number): Layout {
   const width = Math.max(260, room);
-  const across = Math.max(1, Math.floor((width - 2 * EDGE + 8) / (BOX.width + 8)));
-  const box = { width: Math.min(210, (width - 2 * EDGE - (across - 1) * 10) / across), height: BOX.height };
+  const across = Math.max(1, Math.floor((width - 2 * EDGE + 10) / (WIDTH.least + 10)));
+  const box = { width: Math.min(WIDTH.most, (width - 2 * EDGE - (across - 1) * 10) / across), height: HEIGHT };
   const boxes: Box[] = [];
   const bands: Band[] = [];
   let y = EDGE;

@@ -48,7 +48,7 @@ function arrive(next: Route, opened: boolean): void {
   ask();
   render();
   requestAnimationFrame(() => {
-    if (opened) document.querySelector<HTMLElement>('.drawer')?.focus();
+    if (opened) document.querySelector<HTMLElement>('.drawer')?.focus({ preventScroll: true });
     else if (closed) focusBox(closed);
   });
 }

@@ -122,6 +122,35 @@ const fieldView = ({ path, before, after }: FieldChange): HTMLElement =>
     'li',
     {},
     h('code', { class: 'path' }, path),
-    before !== undefined && h('pre', { class: 'before' }, before),
-    after !== undefined && h('pre', { class: 'after' }, after),
+    h(
+      'pre',
+      { class: 'lines' },
+      linesOf(before, after).map(({ is, text }) => h('span', { class: is }, `${LINE_SIGNS[is]} ${text}`)),
+    ),
   );
+
+const LINE_SIGNS = { same: ' ', before: '−', after: '+' } as const;
+
+/** So many unchanged lines around what changes say where it is. */
+const AROUND = 2;
+
+/** Two texts as one: the lines that go, those that come, and a few of the same before and after them. */
+export function linesOf(
+  before: string | undefined,
+  after: string | undefined,
+): readonly { readonly is: keyof typeof LINE_SIGNS; readonly text: string }[] {
+  const lines = (text: string | undefined): readonly string[] => text?.replace(/\n$/, '').split('\n') ?? [];
+  const [old, now] = [lines(before), lines(after)];
+  const most = Math.min(old.length, now.length);
+  let head = 0;
+  while (head < most && old[head] === now[head]) head++;
+  let tail = 0;
+  while (tail < most - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  const of = (is: keyof typeof LINE_SIGNS, some: readonly string[]) => some.map(text => ({ is, text }));
+  return [
+    ...of('same', now.slice(Math.max(0, head - AROUND), head)),
+    ...of('before', old.slice(head, old.length - tail)),
+    ...of('after', now.slice(head, now.length - tail)),
+    ...of('same', now.slice(now.length - tail, now.length - tail + AROUND)),
+  ];
+}

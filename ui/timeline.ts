@@ -135,7 +135,7 @@ export function timelineView(
       timeline.open ? 'Under way since ' : 'Last roll-out: ',
       h('b', {}, timeline.open ? ageOf(length) : `${ageOf(length)}, from ${began} UTC`),
       timeline.path.length > 0 && [
-        '. Nothing but these could have made it sooner: ',
+        '. Its critical path: ',
         h('b', { class: 'critical-path' }, timeline.path.map(idTitle).join(' → ')),
       ],
     ),
@@ -143,8 +143,8 @@ export function timelineView(
       'svg',
       { viewBox: `0 0 ${room} ${y + 8}`, width: room, height: y + 8, role: 'group', 'aria-label': 'Time per service' },
       ticks,
-      rows,
       path,
+      rows,
     ),
     h(
       'p',
