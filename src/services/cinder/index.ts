@@ -76,8 +76,8 @@ export const cinder = openstackService(
         template: 'backup',
         when: spec => spec.backup?.enabled ?? false,
         scratch: [STATE],
-        // os-brick asks the node who it is as root, through its privsep daemon, also where the volume is in Ceph.
-        security: { capabilities: { drop: ['NET_RAW'], add: ['SYS_ADMIN'] } },
+        // os-brick asks the node who it is as root, also where the volume is in Ceph; its privsep daemon wants just these.
+        security: { capabilities: { drop: ['NET_RAW'], add: ['DAC_READ_SEARCH', 'SYS_ADMIN'] } },
         // A backup takes hours, and one that is cut off begins anew.
         graceSeconds: 3600,
       }),
