@@ -98,7 +98,7 @@ function startUwsgi(run: Run, net: Net, serve: Serve): Outcome {
   const missing = fabricOf(run).find(({ host, port }) => !net.answers(host, port));
   if (missing) return { exit: 1, message: `OVN database ${missing.host}:${missing.port}: not connected`, after: 5_000 };
   const command = `${commandOf(run)}\n${textOf(run, /uwsgi\.ini$|\.ini$/).join('\n')}`;
-  const path = /^https-socket\s*=\s*[^,\n]+,([^,\n]+),/m.exec(command)?.[1];
+  const path = /^https(?:-socket)?\s*=\s*[^,\n]+,([^,\n]+),/m.exec(command)?.[1];
   // A change of the file makes uwsgi start its workers anew.
   const shows = path === undefined ? undefined : () => run.file(path);
   if (path !== undefined && run.file(path) === undefined)

@@ -11,6 +11,11 @@ export interface Uwsgi {
   readonly processes?: number;
   /** With the certificate of its object. */
   readonly tls?: boolean;
+  /**
+   * Clients send bodies in chunks. uWSGI's own TLS loses those whose record comes in two parts (2.0.31, core/chunked.c),
+   * so its router ends TLS. The price: a stop or a renewed certificate cuts what is under way.
+   */
+  readonly chunked?: boolean;
   /** Settings that only this application needs. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -39,7 +44,8 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     'add-header': 'Connection: close',
     ...(app.tls
       ? {
-          'https-socket': `0.0.0.0:${app.port},${OWN_CERTIFICATE},${OWN_KEY}`,
+          [app.chunked ? 'https' : 'https-socket']: `0.0.0.0:${app.port},${OWN_CERTIFICATE},${OWN_KEY}`,
+          ...(app.chunked && { 'http-timeout': 600, 'http-buffer-size': 65535 }),
           // A renewed certificate: workers end what they do, the socket stays open, and nobody is turned away.
           'touch-reload': OWN_CERTIFICATE,
         }

@@ -54,7 +54,7 @@ export const glance = openstackService(Glance, {
   },
   pods: {
     api: uwsgi(
-      { service: 'glance', port: PORT, module: 'glance.wsgi.api:application', health: '/healthcheck' },
+      { service: 'glance', port: PORT, module: 'glance.wsgi.api:application', health: '/healthcheck', chunked: true },
       {
         // An import goes back to the pod that holds what was staged, so each pod needs a name that stays.
         as: StatefulSet,
