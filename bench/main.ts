@@ -5,10 +5,11 @@ import { type Figure, table, write } from './figures.ts';
 import { idle } from './idle.ts';
 import { loaded } from './loaded.ts';
 import { pageSize } from './page.ts';
+import { statusTime } from './status.ts';
 
 /**
  * Figures for docs/performance.md. `--quick`: small loads and 30 s of rest, to see that it works.
- * `--only idle,loaded,store,slice,page`: a part. A figure that misses its aim makes the exit code 1.
+ * `--only=idle,loaded,store,slice,page,status`: a part. A figure that misses its aim makes the exit code 1.
  */
 const quick = process.argv.includes('--quick');
 const only = process.argv
@@ -20,6 +21,7 @@ const parts: Record<string, () => Promise<Figure[]> | Figure[]> = {
   page: () => pageSize(),
   store: () => storeSpeed(quick ? 5_000 : 50_000),
   slice: () => sliceCost(),
+  status: () => statusTime(quick ? 100 : 1_000),
   idle: () => idle(quick ? 30 : 300),
   loaded: () =>
     loaded(quick ? { objects: 100, pods: 500, secrets: 1_000 } : { objects: 1_000, pods: 5_000, secrets: 10_000 }),

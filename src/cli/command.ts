@@ -1,6 +1,6 @@
 import type { Clock } from '../world/world.ts';
 import type { Paper } from './print.ts';
-import type { Snapshot, SourceFlags } from './source.ts';
+import type { Depth, Snapshot, SourceFlags } from './source.ts';
 
 /** What a command found: the same for people and for programs. */
 export interface Answer {
@@ -36,8 +36,8 @@ export interface CommandSpec {
   readonly flags?: readonly (readonly [flags: string, description: string, fallback?: string])[];
   /** Arguments after the name, and what it shows. */
   readonly examples: readonly (readonly [args: string, what: string])[];
-  /** Which objects it needs: `look` without the data of Secrets, `whole` with it, or none of a cluster. */
-  readonly reads: 'look' | 'whole' | 'none';
+  /** Which objects it needs, or none of a cluster. */
+  readonly reads: Depth | 'none';
   /** Asks again and paints over, with `--watch`. */
   readonly watch?: boolean;
   readonly run: (cx: Invocation) => Promise<Answer>;

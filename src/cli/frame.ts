@@ -57,7 +57,7 @@ export function addCommand(
     const cx = {
       args: args as string[],
       flags,
-      snapshot: () => readSource(flags, spec.reads === 'whole' ? 'whole' : 'look'),
+      snapshot: () => readSource(flags, spec.reads === 'none' ? 'look' : spec.reads),
       say: (text: string) => terminal.out(text),
     };
     const run = () => spec.run(cx);

@@ -44,6 +44,9 @@ async function ofCluster(cx: Invocation, release: string | undefined): Promise<r
   return [...lintSpecs(view.ours, release), ...lintRendered(view, release)];
 }
 
+/** The API server's own limit for the data of a Secret. */
+const MOST_CONFIG = 1_048_576;
+
 /** Objects, or the text of one service: a file that starts with a section or a comment of INI. */
 function ofFile(file: string, release: string | undefined, service: string | undefined): readonly LintReport[] {
   const isText = file === '-' || /\.(conf|ini|cnf|txt)$/.test(file);
@@ -53,6 +56,10 @@ function ofFile(file: string, release: string | undefined, service: string | und
   const isObject = /^(apiVersion|kind|---|\s*\{)/m.test(text) && !/^\s*\[/.test(text);
   if (isObject) return lintSpecs(parseObjects(text, name), release);
   if (service === undefined) throw new UsageError(`${name} is the text of a service: say which with --service`);
+  if (Buffer.byteLength(text) > MOST_CONFIG)
+    throw new UsageError(
+      `${name}: ${Math.ceil(Buffer.byteLength(text) / 1e6)} MB of config: Kubernetes takes no Secret of more than 1 MiB, so no service can have it`,
+    );
   const chosen = release ?? '2025.2';
   if (schemaOf(service, chosen) === undefined)
     throw new UsageError(`--service ${service}: there is no option table for it in ${chosen}`);

@@ -6,7 +6,7 @@ import { Deployment, pathOf } from '../kube/resource.ts';
 import type { Transport } from '../kube/transport.ts';
 import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
 import type { Answer, Invocation } from './command.ts';
-import { type Planned, planned } from './planning.ts';
+import { type Planned, planned, type Rehearsed } from './planning.ts';
 import { type Paper, type Style, table, wrapped } from './print.ts';
 import { isKnown } from './resources.ts';
 import type { Write } from './simulation.ts';
@@ -21,7 +21,7 @@ interface Restart {
   readonly because: readonly string[];
 }
 
-export async function plan(cx: Invocation): Promise<Answer> {
+export async function plan(cx: Invocation, rehearsed: Rehearsed = {}): Promise<Answer> {
   const { file, operator, failOn } = cx.flags as { file?: string; operator?: boolean; failOn?: string };
   if (file === undefined && !operator) throw new UsageError('-f is missing: what would be applied; or --operator');
   if (failOn !== undefined && !['restart', 'delete'].includes(failOn))
@@ -31,6 +31,7 @@ export async function plan(cx: Invocation): Promise<Answer> {
   const { data, stuck } = await planOf(await cx.snapshot(), edit, {
     remove: cx.flags.delete === true,
     operator: operator === true,
+    rehearsed,
   });
   const { restarts, refused, changes } = data;
   const failed =
@@ -52,7 +53,7 @@ export interface PlanData extends Omit<Planned, 'writes'> {
 export async function planOf(
   snapshot: Snapshot,
   edit: readonly AnyObject[],
-  { remove = false, operator = false },
+  { remove = false, operator = false, rehearsed = {} as Rehearsed },
 ): Promise<{ readonly data: PlanData; readonly stuck: boolean }> {
   const namespace =
     snapshot.namespace ?? edit.find(object => object.metadata.namespace)?.metadata.namespace ?? 'openstack';
@@ -61,6 +62,7 @@ export async function planOf(
   const deployed = await deployedOperator(snapshot);
   const result = await applied(() =>
     planned({ objects: live.filter(isKnown), at: snapshot.view.now }, edit, {
+      ...rehearsed,
       namespace,
       remove,
       ...(deployed && { env: deployed.env }),

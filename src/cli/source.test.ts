@@ -73,6 +73,19 @@ describe('a cluster that does not let us see', () => {
     expect(asked).toEqual([path, `${path} names`, `${path} names`]);
   });
 
+  it.each([
+    ['workloads', 'daemonsets deployments jobs statefulsets'],
+    ['pods', 'daemonsets deployments jobs pods replicasets statefulsets'],
+  ] as const)('a question about %s asks for no more, and needs no permission for Secrets', async (depth, wanted) => {
+    const asked: string[] = [];
+    const answer = (path: string): Response => {
+      if (!path.includes('openstack.')) asked.push(path.split('/').at(-1) ?? '');
+      return path.endsWith('/secrets') ? failed(403) : list();
+    };
+    const { notes } = await readCluster(transport(answer), 'elsewhere', depth, 'kubeconfig x');
+    expect([asked.sort().join(' '), notes]).toEqual([wanted, []]);
+  });
+
   it('a plan reads everything that some controller writes', async () => {
     const asked = new Set<string>();
     const answer = (path: string): Response => {

@@ -65,22 +65,19 @@ export interface LogOptions {
   readonly timestamps?: boolean;
 }
 
-/** `config`: a look that also holds the services' config. `whole`: all that a plan needs. */
-export type Depth = 'look' | 'config' | 'whole';
+/**
+ * How much of a cluster a question needs: what workloads say of themselves, their pods too, all that explains a cloud
+ * without the data of Secrets, the same with it (`config`), or all that a plan needs. Our own kinds are in each.
+ */
+export type Depth = 'workloads' | 'pods' | 'look' | 'config' | 'whole';
 
-const BUILT_IN = [
-  Pod,
-  Deployment,
-  StatefulSet,
-  DaemonSet,
-  ReplicaSet,
-  Job,
-  Service,
-  PersistentVolumeClaim,
-  Event,
-  ConfigMap,
-] as const;
-const OF_THE_CLUSTER = [Node, StorageClass, Namespace] as const;
+const WORKLOADS: readonly Resource[] = [Deployment, StatefulSet, DaemonSet, Job];
+const PODS: readonly Resource[] = [...WORKLOADS, ReplicaSet, Pod];
+const LOOK: readonly Resource[] = [
+  ...PODS,
+  ...[Service, PersistentVolumeClaim, Event, ConfigMap],
+  ...[Node, StorageClass, Namespace],
+];
 
 /** Where objects come from, for more than one look. */
 export interface Source {
@@ -184,10 +181,11 @@ async function fromCluster(flags: SourceFlags): Promise<Source> {
 
 /** Beside our own kinds and Secrets. */
 async function resourcesFor(depth: Depth): Promise<readonly Resource[]> {
-  const base = [...BUILT_IN, ...OF_THE_CLUSTER];
-  if (depth !== 'whole') return base;
-  const known = new Set([...base, ...KINDS, Secret].map(resourceName));
-  return [...base, ...(await import('./resources.ts')).PLANNED.filter(resource => !known.has(resourceName(resource)))];
+  if (depth === 'workloads') return WORKLOADS;
+  if (depth === 'pods') return PODS;
+  if (depth !== 'whole') return LOOK;
+  const known = new Set([...LOOK, ...KINDS, Secret].map(resourceName));
+  return [...LOOK, ...(await import('./resources.ts')).PLANNED.filter(resource => !known.has(resourceName(resource)))];
 }
 
 /**
@@ -203,7 +201,8 @@ export async function readCluster(
 ): Promise<Snapshot> {
   const client = createClient(transport, realClock);
   const notes: string[] = [];
-  const absent: string[] = [];
+  const absent = new Set<Resource>();
+  const denied: { readonly resource: Resource; readonly note: string }[] = [];
   const listIn = async (
     resource: Resource,
     within: string,
@@ -218,45 +217,55 @@ export async function readCluster(
           `no answer from the API server (${where}): ${error.message}. Is the cluster up, and is this its kubeconfig?`,
         );
       if (!(error instanceof ApiError)) throw error;
-      if (error.status === 404) absent.push(resource.kind);
+      if (error.status === 404) absent.add(resource);
       else if (error.status === 401) throw new Error(`the API server does not know you (${where}): log in again`);
       else if (error.status === 403)
-        notes.push(
-          `no permission to list ${resourceName(resource)}${scope ? ` in ${scope}` : ''}: ask for verb list on it`,
-        );
+        denied.push({
+          resource,
+          note: `no permission to list ${resourceName(resource)}${scope ? ` in ${scope}` : ''}: ask for verb list on it`,
+        });
       else notes.push(`could not list ${resourceName(resource)}: ${error.message}`);
       return undefined;
     }
   };
   const list = async (resource: Resource): Promise<AnyObject[]> =>
     (await listIn(resource, namespace ?? '', false)) ?? [];
+  const own = Promise.all(KINDS.map(list));
   let hide: Hide = text => text;
   const secrets = async (): Promise<readonly AnyObject[]> => {
-    let found: readonly AnyObject[];
+    let all: readonly AnyObject[];
     if (memory && depth !== 'whole') {
       const reader = {
         names: (within: string) => listIn(Secret, within, true),
         whole: (within: string) => listIn(Secret, within, false),
       };
-      const places = namespace === undefined ? own.flatMap(object => object.metadata.namespace ?? []) : [namespace];
-      found = await memory.look(reader, [...new Set(places)].sort());
+      const homes = async () => (await own).flat().flatMap(object => object.metadata.namespace ?? []);
+      const places = namespace === undefined ? await homes() : [namespace];
+      all = await memory.look(reader, [...new Set(places)].sort());
       hide = memory.hide;
     } else {
-      found = await list(Secret);
-      hide = hiding(found);
+      all = await list(Secret);
+      hide = hiding(all);
     }
-    return depth === 'look' ? found.map(({ data: _data, ...rest }) => rest as AnyObject) : found;
+    return depth === 'look' ? all.map(({ data: _data, ...rest }) => rest as AnyObject) : all;
   };
-  const own = (await Promise.all(KINDS.map(list))).flat();
-  if (absent.length === KINDS.length)
+  const needsSecrets = depth !== 'workloads' && depth !== 'pods';
+  const rest = resourcesFor(depth).then(resources => Promise.all(resources.map(list)));
+  const found = (await Promise.all([own, rest, ...(needsSecrets ? [secrets()] : [])])).flat(2);
+  const lacking = KINDS.filter(kind => absent.has(kind));
+  if (lacking.length === KINDS.length)
     throw new Error(
       `the CRDs of openstack-operator are not in this cluster (${where}): install them with make install`,
     );
-  const denied = notes.filter(note => note.startsWith('no permission'));
-  if (denied.length === KINDS.length) throw new Error(`${denied[0]} (and on ${denied.length - 1} more of our kinds)`);
-  if (absent.length > 0) notes.push(`the cluster's CRDs are older than this program: it has no ${absent.join(', ')}`);
-  const others = await Promise.all([...(await resourcesFor(depth)).map(list), secrets()]);
-  const objects = within([...own, ...others.flat()], namespace);
+  const closed = KINDS.flatMap(kind => denied.find(({ resource }) => resource === kind)?.note ?? []);
+  if (closed.length === KINDS.length) throw new Error(`${closed[0]} (and on ${closed.length - 1} more of our kinds)`);
+  // Answers come in any order.
+  notes.push(...denied.map(({ note }) => note).sort());
+  if (lacking.length > 0)
+    notes.push(
+      `the cluster's CRDs are older than this program: it has no ${lacking.map(({ kind }) => kind).join(', ')}`,
+    );
+  const objects = within(found, namespace);
   return {
     view: viewOf(objects, client.serverTime()),
     namespace,

@@ -16,10 +16,9 @@ export async function status(cx: Invocation): Promise<Answer> {
   const { view, notes, namespace, where } = await cx.snapshot();
   const clouds = statusOf(view);
   const text = (paper: Paper): string => {
-    if (clouds.length === 0)
-      return `No cloud ${namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`} of ${where}.`;
+    const none = `No cloud ${namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`} of ${where}.`;
     return [
-      ...clouds.map(cloud => screen(paper, cloud, view.now)),
+      ...(clouds.length === 0 ? [none] : clouds.map(cloud => screen(paper, cloud, view.now))),
       ...notes.map(note => wrapped(paper, 'Note: ', note)),
     ].join('\n\n');
   };

@@ -26,15 +26,26 @@ export function readObjects(path: string): AnyObject[] {
   return files.flatMap(name => parseObjects(readText(join(path, name), name), name));
 }
 
+/** All objects of a large cluster; a small archive may open to far more than there is memory. */
+const MOST_BYTES = 256_000_000;
+const TOO_MUCH = ['ERR_BUFFER_TOO_LARGE', 'ERR_FS_FILE_TOO_LARGE'];
+
 export function readText(from: string | 0, name: string): string {
+  let bytes: Buffer;
   try {
-    const bytes = readFileSync(from);
-    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8');
+    bytes = readFileSync(from);
+    if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = gunzipSync(bytes, { maxOutputLength: MOST_BYTES });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (TOO_MUCH.includes(code)) throw tooMuch(name);
     throw new UsageError(`${name}: ${code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`}`);
   }
+  if (bytes.length > MOST_BYTES) throw tooMuch(name);
+  return bytes.toString('utf8');
 }
+
+const tooMuch = (name: string): UsageError =>
+  new UsageError(`${name}: more than ${MOST_BYTES / 1e6} MB are more than this program reads`);
 
 /** Reading takes about forty times this much memory. JSON has no such limit. */
 const MOST_YAML = 32_000_000;

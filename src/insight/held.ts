@@ -61,7 +61,11 @@ export function unseen(view: View, object: Live, account: Draft): void {
 export function deletion(view: View, object: Live, account: Draft): void {
   const stuck = held(view, object, object);
   if (stuck) account.found.push(stuck);
-  if (!object.metadata.finalizers?.includes(FINALIZER)) return;
+  const goes = `${labelOf(object)}: being deleted`;
+  if (!object.metadata.finalizers?.includes(FINALIZER)) {
+    if (!stuck) account.moving.push(goes);
+    return;
+  }
   const ready = conditionsOf(object).find(c => c.type === 'Ready');
   const said = /^(\w+): (.*)$/s.exec(ready?.message ?? '');
   if (ready === undefined || !['Deleting', 'DeletionBlocked'].includes(ready.reason)) {
@@ -78,7 +82,7 @@ export function deletion(view: View, object: Live, account: Draft): void {
         what,
         links: [],
       });
-    }
+    } else account.moving.push(goes);
     return;
   }
   const [row, message] = [said?.[1] ?? '', said?.[2] ?? ready.message];

@@ -4,7 +4,7 @@ import type { ObjectOf } from '../../api/kind.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { plan as planCommand } from '../../src/cli/plan.ts';
-import { type Planned, planned } from '../../src/cli/planning.ts';
+import { type Planned, planned, type Rehearsed } from '../../src/cli/planning.ts';
 import { simulate } from '../../src/cli/simulation.ts';
 import { type Change, compare } from '../../src/insight/diff.ts';
 import { type Moment, momentsOf, precedes, type Step, stepsOf } from '../../src/insight/rolling.ts';
@@ -129,6 +129,19 @@ async function happens(
   return { changes: compare(before, cloud.store.objects()), moments };
 }
 
+/** A controller that is never content with what it did. */
+function flipping(): Plan<never> {
+  const row = rowsOf<ObjectOf<typeof Memcached> & Managed>();
+  const flip = row('FlipReady', {
+    run: async cx => {
+      const now = (cx.get(ConfigMap, 'flip')?.data as { side?: string } | undefined)?.side;
+      await cx.apply(ConfigMap, { metadata: { name: 'flip' }, data: { side: now === 'heads' ? 'tails' : 'heads' } });
+      return cx.get(ConfigMap, 'flip');
+    },
+  });
+  return planOf(Memcached, { flip }, { manages: [ConfigMap] }) as Plan<never>;
+}
+
 describe('a plan is what then happens', { timeout: 180_000 }, () => {
   it.each(EDITS.map((edit, index) => [edit[0], index] as const))('%s', async (_what, index) => {
     const [, spec, more = {}] = EDITS[index]!;
@@ -195,23 +208,14 @@ describe('a plan is what then happens', { timeout: 180_000 }, () => {
   });
 
   it('ends when the world never comes to rest, and names what is written again and again', async () => {
-    const row = rowsOf<ObjectOf<typeof Memcached> & Managed>();
-    const flip = row('FlipReady', {
-      run: async cx => {
-        const now = (cx.get(ConfigMap, 'flip')?.data as { side?: string } | undefined)?.side;
-        await cx.apply(ConfigMap, { metadata: { name: 'flip' }, data: { side: now === 'heads' ? 'tails' : 'heads' } });
-        return cx.get(ConfigMap, 'flip');
-      },
-    });
-    const plans = [planOf(Memcached, { flip }, { manages: [ConfigMap] })] as readonly Plan<never>[];
-    const world = await simulate({ namespace: NS, plans, maxEvents: 20_000 });
+    const world = await simulate({ namespace: NS, plans: [flipping()], maxEvents: 20_000 });
     world.admin.apply({ ...ours('Memcached', 'm'), metadata: { name: 'm', namespace: NS } } as AnyObject);
     await expect(world.settle()).rejects.toThrow(/does not come to rest: configmaps\/flip \(\d+ times\)/);
   });
 
   describe('as a command', () => {
     const edited = `.run/plan-${process.pid}.yaml`;
-    const command = async (spec: object, flags: object, transport?: Transport) => {
+    const command = async (spec: object, flags: object, transport?: Transport, rehearsed: Rehearsed = {}) => {
       const rest = await baseOf();
       mkdirSync('.run', { recursive: true });
       writeFileSync(edited, JSON.stringify(slice(spec)));
@@ -225,12 +229,10 @@ describe('a plan is what then happens', { timeout: 180_000 }, () => {
         ...(transport && { transport }),
         logs: async () => undefined,
       });
-      return planCommand({
-        args: [],
-        flags: { output: 'json', file: edited, ...flags },
-        snapshot,
-        say: () => undefined,
-      });
+      return planCommand(
+        { args: [], flags: { output: 'json', file: edited, ...flags }, snapshot, say: () => undefined },
+        rehearsed,
+      );
     };
 
     it('fails for CI on a restart or a deletion, when asked', async () => {
@@ -246,6 +248,15 @@ describe('a plan is what then happens', { timeout: 180_000 }, () => {
       expect(answer.code).toBe(1);
       expect(answer.text({ width: undefined, paint: (_style, text) => text })).toMatch(
         /Does not end well\n {2}InvalidConfig: /,
+      );
+    });
+
+    it('that never settles ends all the same, and says what is written again and again', async () => {
+      const rehearsed = { plans: [flipping()], maxEvents: 20_000 };
+      const answer = await command({}, { file: undefined, operator: true }, undefined, rehearsed);
+      expect(answer.code).toBe(1);
+      expect(answer.text({ width: undefined, paint: (_style, text) => text })).toMatch(
+        /Does not end well\n(?: {2}.*\n)* {2}it does not come to rest: configmaps\/flip \(\d+ times\)\n/,
       );
     });
 
