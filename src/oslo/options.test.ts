@@ -7,20 +7,20 @@ describe('option tables', () => {
     expect(releases).toEqual(['2025.1', '2025.2', '2026.1']);
   });
 
-  /** Counts of openstack-facts.md 16, taken when the tables were generated from the stable branches. */
+  /** As generated from the stable branches, and how many have come since by releases of libraries and services. */
   it.each([
-    ['nova', [1106, 1095, 1104]],
-    ['glance-api', [500, 505, 535]],
-    ['heat', [493, 465, 458]],
-    ['keystone', [400, 404, 400]],
-    ['placement', [116, 121, 120]],
-    ['ml2_conf', [91, 92, 95]],
-  ])('%s has %j options', (file, counts) => {
+    ['nova', [1106, 1095, 1104], 4],
+    ['glance-api', [500, 505, 535], 4],
+    ['heat', [493, 465, 458], 4],
+    ['keystone', [400, 404, 400], 6],
+    ['placement', [116, 121, 120], 4],
+    ['ml2_conf', [91, 92, 95], 0],
+  ])('%s has %j options and %i more', (file, counts, more) => {
     const found = releases.map(release => {
       const schema = schemaOf(file, release);
       return schema?.sections.reduce((sum, section) => sum + (schema.section(section)?.size ?? 0), 0);
     });
-    expect(found).toEqual(counts);
+    expect(found).toEqual(counts.map(count => count + more));
   });
 
   it('knows type, limits, choices and renames of an option', () => {
