@@ -9,7 +9,7 @@ describe('how an API is served', () => {
     expect(uwsgiFile({ ...app, tls: true }).text).toMatch(/\nhttps-socket = 0\.0\.0\.0:9292,\S+,\S+\n/);
     const chunked = uwsgiFile({ ...app, tls: true, chunked: true }).text;
     expect(chunked).toMatch(/\nhttps = 0\.0\.0\.0:9292,\S+,\S+\n/);
-    expect(chunked).toContain('\nhttp-chunked-input = true\n');
+    expect(chunked).toContain('\nchunked-input-limit = 16777216\n');
     // Without TLS uWSGI reads chunks as it should.
     expect(uwsgiFile({ ...app, chunked: true }).text).toBe(uwsgiFile(app).text);
   });

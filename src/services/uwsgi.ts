@@ -52,6 +52,8 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
       : { 'http-socket': `0.0.0.0:${app.port}` }),
     'http-auto-chunked': 'true',
     'http-chunked-input': 'true',
+    // Glance's client sends a MiB at once, which with its line end is more than uWSGI takes unless told.
+    'chunked-input-limit': 16 * 1024 * 1024,
     processes: app.processes ?? PROCESSES,
     module: app.module,
     virtualenv: '/var/lib/kolla/venv',
