@@ -52,7 +52,7 @@ export function movingView({ causes, moving }: Why, fine: string): Child {
   if (moving.length === 0) return causes.length === 0 && h('p', { class: 'fine', key: 'fine' }, fine);
   return h(
     'section',
-    { class: 'moving', key: 'moving', 'aria-label': 'On its way' },
+    { class: 'underway', key: 'underway', 'aria-label': 'On its way' },
     h('h3', {}, causes.length > 0 ? 'On its way' : 'Nothing is wrong; this is on its way'),
     h(
       'ul',

@@ -68,7 +68,10 @@ function resultView({ plan, outside }: PagePlan<PlanData>): Child {
         : `${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete; ${plan.restarts.length} ${plan.restarts.length === 1 ? 'workload restarts' : 'workloads restart'}.`,
     ),
     list('Refused by the cluster', 'trouble', plan.refused),
-    plan.why.causes.length > 0 && [h('h3', {}, 'Does not end well'), plan.why.causes.map(causeView)],
+    plan.why.causes.length > 0 && [
+      h('h3', {}, 'Does not end well'),
+      h('div', { class: 'causes' }, plan.why.causes.map(causeView)),
+    ],
     list('It does not come to rest', 'trouble', plan.unsettled ?? []),
     list('Warnings', 'warnings', plan.warnings),
     plan.restarts.length > 0 && [

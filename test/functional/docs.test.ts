@@ -68,3 +68,19 @@ describe('documentation names only what exists', () => {
       }).toEqual({ links: [], targets: [], paths: [] });
     });
 });
+
+describe('what the README shows of a command', () => {
+  const runsIn = (text: string): string[] => [...text.matchAll(/```console\n([\s\S]*?)```/g)].map(match => match[1]!);
+
+  it('is what the page of that command shows, which is what happens', () => {
+    const runs = runsIn(textOf('README.md'));
+    const recorded = pages
+      .filter(page => page.startsWith('docs/reference/commands/'))
+      .flatMap(page => runsIn(textOf(page)));
+    expect(runs).not.toEqual([]);
+    expect(
+      runs.filter(run => !recorded.includes(run)),
+      'copy it from the page of the command',
+    ).toEqual([]);
+  });
+});
