@@ -63,6 +63,12 @@ const cephOf = (backend: Backend) =>
     backend.pool,
   ] as const;
 
+/**
+ * Copies between volumes and images or backups go through os-brick, which asks the node who it is as root, also where the
+ * volume is in Ceph; its privsep daemon keeps just these.
+ */
+export const COPIES = { capabilities: { drop: ['NET_RAW'], add: ['DAC_READ_SEARCH', 'SYS_ADMIN'] } };
+
 async function ceph(cx: Context, backend: Backend): Promise<Ready> {
   const link = await cephLink(cx, ...cephOf(backend));
   const own = {
@@ -76,7 +82,7 @@ async function ceph(cx: Context, backend: Backend): Promise<Ready> {
     rados_connect_timeout: 5,
     report_discard_supported: true,
   };
-  return { workload: base(backend), files: [section(cx, backend, own), ...cephFiles([link])] };
+  return { workload: base(backend, { security: COPIES }), files: [section(cx, backend, own), ...cephFiles([link])] };
 }
 
 /** Makes devices and mounts of the node, so it is root there. */

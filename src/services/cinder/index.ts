@@ -12,7 +12,7 @@ import { expectedOf, silent } from '../reported.ts';
 import { openstackService } from '../service.ts';
 import { trusting } from '../tls/trust.ts';
 import { daemon, processOf, runWorkload, uwsgi } from '../workload.ts';
-import { BACKENDS, componentOf, serviceHostOf, volumesOf } from './backends.ts';
+import { BACKENDS, COPIES, componentOf, serviceHostOf, volumesOf } from './backends.ts';
 import { backupFiles, type CinderInput, cinderConf, STATE } from './config.ts';
 import { ensureTypes } from './types.ts';
 
@@ -76,8 +76,7 @@ export const cinder = openstackService(
         template: 'backup',
         when: spec => spec.backup?.enabled ?? false,
         scratch: [STATE],
-        // os-brick asks the node who it is as root, also where the volume is in Ceph; its privsep daemon wants just these.
-        security: { capabilities: { drop: ['NET_RAW'], add: ['DAC_READ_SEARCH', 'SYS_ADMIN'] } },
+        security: COPIES,
         // A backup takes hours, and one that is cut off begins anew.
         graceSeconds: 3600,
       }),
