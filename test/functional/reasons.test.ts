@@ -84,7 +84,11 @@ describe('what a cluster does to a cloud', () => {
   it('no node fits', async () => {
     const story = await withSlice();
     story.cloud.apply(slice({ memcached: { nodeSelector: { disk: 'none-such' } } }));
-    const words = ['StatefulSet memcached', 'none fits', 'User: add or label a node, or change nodeSelector'];
+    const words = [
+      'StatefulSet memcached',
+      "didn't match Pod's node affinity/selector",
+      'User: add or label a node, or change nodeSelector',
+    ];
     await story.tells(Memcached, 'memcached', 'WorkloadsReady', 'Unschedulable', ...words);
     await story.rests();
     story.cloud.apply(slice());

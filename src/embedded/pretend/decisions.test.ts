@@ -181,8 +181,14 @@ describe('the scheduler', () => {
     expect(choose(pod(), [], [{ name: 'c', claim: undefined }], load)).toEqual({
       why: 'persistentvolumeclaim "c" not found',
     });
-    expect(choose(pod({ nodeSelector: { x: 'y' } }), [node('a')], [], load)).toMatchObject({
-      why: expect.stringMatching(/^0\/1 nodes/),
+    const going = { metadata: { name: 'c', deletionTimestamp: '2026-01-05T08:00:00Z' } } as never;
+    expect(choose(pod(), [node('a')], [{ name: 'c', claim: going }], load)).toEqual({
+      why: 'persistentvolumeclaim "c" is being deleted',
+    });
+    const cordoned = { ...node('b'), spec: { unschedulable: true } };
+    const nodes = [node('a'), cordoned, tainted];
+    expect(choose(pod({ nodeSelector: { x: 'y' } }), nodes, [], load)).toEqual({
+      why: "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint {only: me}, 1 node(s) were unschedulable.",
     });
   });
 

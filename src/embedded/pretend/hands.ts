@@ -10,9 +10,12 @@ import type { View } from './view.ts';
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
+  /** The server's own words. */
+  readonly says: string;
+  constructor(status: number, request: string, says: string) {
+    super(`${request}: ${status} ${says}`);
     this.status = status;
+    this.says = says;
   }
 }
 
@@ -152,7 +155,7 @@ export class Hands {
     if (answer.status < 300) return answer.body;
     const status = answer.body as Partial<Status> | undefined;
     if (answer.status === 404 || status?.reason === 'AlreadyExists') return undefined;
-    throw new Refused(answer.status, `${request.method} ${request.path}: ${answer.status} ${status?.message ?? ''}`);
+    throw new Refused(answer.status, `${request.method} ${request.path}`, status?.message ?? '');
   }
 }
 

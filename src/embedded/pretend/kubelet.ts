@@ -203,7 +203,13 @@ export class Kubelet {
         if (!(await this.#begin(pod, box, container, slot))) return Number.POSITIVE_INFINITY;
       } else if ('serves' in phase.outcome) {
         const ready = phase.since + phase.outcome.readyAfter;
-        return now < ready ? ready : Number.POSITIVE_INFINITY;
+        if (now >= ready) return Number.POSITIVE_INFINITY;
+        if (phase.outcome.unhealthy === undefined) return ready;
+        const limit = phase.since + patience(container.startupProbe);
+        if (now < limit) return this.#ails(pod, container, phase.outcome.unhealthy, Math.min(ready, limit));
+        const note = `Container ${container.name} failed startup probe, will be restarted`;
+        await this.#hands.event(pod, 'Normal', 'Killing', note);
+        this.#end(pod, container, slot, phase, { exit: 143 });
       } else {
         const end = phase.since + phase.outcome.after;
         if (now < end) return end;
@@ -211,6 +217,12 @@ export class Kubelet {
         this.#end(pod, container, slot, phase, exit);
       }
     }
+  }
+
+  async #ails(pod: PodObject, container: Container, says: string, until: number): Promise<number> {
+    const probe = container.startupProbe ? 'Startup' : 'Readiness';
+    await this.#hands.event(pod, 'Warning', 'Unhealthy', `${probe} probe failed: ${says}`);
+    return until;
   }
 
   /** What only somebody else can end: an image that is nowhere, a key that is missing. */
@@ -282,7 +294,7 @@ export class Kubelet {
     if (this.#hands.clock.now() - phase.since > GOOD_LIFE) slot.crashes = 0;
     const how: Terminated = {
       exitCode: exit.exit,
-      reason: exit.exit === 0 ? 'Completed' : 'Error',
+      reason: exit.reason ?? (exit.exit === 0 ? 'Completed' : 'Error'),
       ...(exit.message !== undefined && { message: exit.message }),
       startedAt: phase.startedAt,
       finishedAt: this.#hands.time(),
@@ -312,5 +324,11 @@ export class Kubelet {
 }
 
 const wake = (phase: Phase): number => ('until' in phase ? phase.until : undefined) ?? Number.POSITIVE_INFINITY;
+
+/** How long a process may take until its first good probe; without a startup probe nobody ends it. */
+const patience = (startup: Container['startupProbe']): number =>
+  startup === undefined
+    ? Number.POSITIVE_INFINITY
+    : (startup.periodSeconds ?? 10) * (startup.failureThreshold ?? 3) * 1000;
 
 const backoff = (crashes: number) => (crashes <= 1 ? 0 : Math.min(BACKOFF * 2 ** (crashes - 2), MAX_BACKOFF));

@@ -28,7 +28,7 @@ export interface Container {
   envFrom?: { prefix?: string; secretRef?: SourceRef; configMapRef?: SourceRef }[];
   volumeMounts?: { name: string; mountPath: string; subPath?: string }[];
   restartPolicy?: string;
-  startupProbe?: object;
+  startupProbe?: { periodSeconds?: number; failureThreshold?: number };
   readinessProbe?: object;
 }
 

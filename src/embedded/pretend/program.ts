@@ -22,6 +22,8 @@ export interface Exit {
   readonly exit: number;
   /** The tail of its log: goes to the termination message. */
   readonly message?: string;
+  /** What the container runtime calls such an end, where it is not Completed or Error. */
+  readonly reason?: 'OOMKilled';
 }
 
 /**
@@ -31,7 +33,8 @@ export interface Exit {
 export type Outcome =
   | (Exit & { readonly after: number })
   | { readonly end: () => Exit; readonly after: number }
-  | { readonly serves: true; readonly readyAfter: number };
+  /** `unhealthy`: what its probe says until then. */
+  | { readonly serves: true; readonly readyAfter: number; readonly unhealthy?: string };
 
 /** The table of programs. undefined: nobody knows this command; in a Job it succeeds, elsewhere it serves. */
 export type Programs = (run: Run) => Outcome | undefined;

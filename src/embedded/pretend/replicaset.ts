@@ -30,8 +30,7 @@ export async function makePod(
   try {
     await hands.create<PodObject>(Pod, pod);
   } catch (error) {
-    if (error instanceof Refused)
-      await hands.event(owner, 'Warning', 'FailedCreate', `Error creating: ${error.message}`);
+    if (error instanceof Refused) await hands.event(owner, 'Warning', 'FailedCreate', `Error creating: ${error.says}`);
     throw error;
   }
 }

@@ -9,21 +9,25 @@ import {
   type PodSpec,
 } from './objects.ts';
 
+type Taint = NonNullable<NonNullable<NodeObject['spec']>['taints']>[number];
+
 /** Daemon pods stay where a node is cordoned or not ready. */
-export function tolerates(spec: PodSpec, node: NodeObject, daemon = false): boolean {
-  if (node.spec?.unschedulable === true && !daemon) return false;
-  return (node.spec?.taints ?? [])
+export const tolerates = (spec: PodSpec, node: NodeObject, daemon = false): boolean =>
+  (daemon || node.spec?.unschedulable !== true) && untolerated(spec, node, daemon) === undefined;
+
+const untolerated = (spec: PodSpec, node: NodeObject, daemon = false): Taint | undefined =>
+  (node.spec?.taints ?? [])
     .filter(t => t.effect !== 'PreferNoSchedule' && !(daemon && t.key.startsWith('node.kubernetes.io/')))
-    .every(taint =>
-      (spec.tolerations ?? []).some(
-        t =>
-          (t.effect === undefined || t.effect === '' || t.effect === taint.effect) &&
-          (t.operator === 'Exists'
-            ? t.key === undefined || t.key === '' || t.key === taint.key
-            : t.key === taint.key && (t.value ?? '') === (taint.value ?? '')),
-      ),
+    .find(
+      taint =>
+        !(spec.tolerations ?? []).some(
+          t =>
+            (t.effect === undefined || t.effect === '' || t.effect === taint.effect) &&
+            (t.operator === 'Exists'
+              ? t.key === undefined || t.key === '' || t.key === taint.key
+              : t.key === taint.key && (t.value ?? '') === (taint.value ?? '')),
+        ),
     );
-}
 
 /** nodeSelector and required node affinity: any of the terms, all of its requirements. */
 export function fits(spec: PodSpec, labels: Readonly<Record<string, string>> = {}): boolean {
@@ -51,6 +55,24 @@ export function fits(spec: PodSpec, labels: Readonly<Record<string, string>> = {
 const isUp = (node: NodeObject) =>
   node.status?.conditions?.some(c => c.type === 'Ready' && c.status === 'True') ?? false;
 
+/** What keeps a pod from a node, in kube-scheduler's words and the order of its filters. */
+function obstacle(spec: PodSpec, node: NodeObject): string | undefined {
+  if (node.spec?.unschedulable === true) return 'node(s) were unschedulable';
+  const taint = isUp(node) ? untolerated(spec, node) : { key: 'node.kubernetes.io/unreachable' };
+  if (taint) return `node(s) had untolerated taint {${taint.key}: ${('value' in taint && taint.value) || ''}}`;
+  return fits(spec, node.metadata.labels) ? undefined : "node(s) didn't match Pod's node affinity/selector";
+}
+
+/** `1 node(s) had ..., 2 node(s) were unschedulable`. */
+function counted(obstacles: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of obstacles) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts]
+    .map(([text, count]) => `${count} ${text}`)
+    .sort()
+    .join(', ');
+}
+
 /** A node, or why there is none. */
 export function choose(
   pod: PodObject,
@@ -60,11 +82,16 @@ export function choose(
 ): { node: string } | { why: string } {
   const absent = claims.find(c => c.claim === undefined);
   if (absent) return { why: `persistentvolumeclaim "${absent.name}" not found` };
+  const going = claims.find(c => c.claim?.metadata.deletionTimestamp !== undefined);
+  if (going) return { why: `persistentvolumeclaim "${going.name}" is being deleted` };
   if (claims.some(c => c.claim?.status?.phase !== 'Bound'))
     return { why: 'pod has unbound immediate PersistentVolumeClaims' };
-  const fit = nodes.filter(n => isUp(n) && fits(pod.spec, n.metadata.labels) && tolerates(pod.spec, n));
-  if (fit.length === 0)
-    return { why: `0/${nodes.length} nodes are available: none fits the pod's node selector and tolerations` };
+  const looks = nodes.map(node => ({ node, why: obstacle(pod.spec, node) }));
+  const fit = looks.filter(look => look.why === undefined).map(look => look.node);
+  if (fit.length === 0) {
+    const why = counted(looks.flatMap(look => look.why ?? []));
+    return { why: `0/${nodes.length} nodes are available: ${why || 'there is none'}.` };
+  }
   const best = fit.map(n => n.metadata.name).sort((a, b) => load(a) - load(b) || (a < b ? -1 : 1));
   return { node: best[0]! };
 }
