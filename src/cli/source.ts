@@ -10,6 +10,7 @@ import {
   Event,
   Job,
   Namespace,
+  NetworkPolicy,
   Node,
   PersistentVolumeClaim,
   Pod,
@@ -75,7 +76,7 @@ const WORKLOADS: readonly Resource[] = [Deployment, StatefulSet, DaemonSet, Job]
 const PODS: readonly Resource[] = [...WORKLOADS, ReplicaSet, Pod];
 const LOOK: readonly Resource[] = [
   ...PODS,
-  ...[Service, PersistentVolumeClaim, Event, ConfigMap],
+  ...[Service, PersistentVolumeClaim, Event, ConfigMap, NetworkPolicy],
   ...[Node, StorageClass, Namespace],
 ];
 

@@ -3,9 +3,11 @@ import { isReady } from '../runtime/plan/ready.ts';
 import { cureOf } from './cures.ts';
 import { type Finding, refOf, workloadFinding } from './evidence.ts';
 import { type Account, type Draft, deletion, type Found, goingIn, held, unseen, unwell } from './held.ts';
+import { refusalOf } from './refusals.ts';
 import { backendIn, namedIn, standsOn } from './standing.ts';
 import { stateOf } from './status.ts';
 import { conditionsOf, type Live, labelOf, namespaceOf, type View } from './view.ts';
+import { givenLogin, policyBetween } from './ways.ts';
 import { isWorkload, movesOf } from './workloads.ts';
 
 export function accountOf(view: View, object: Live): Account {
@@ -77,7 +79,8 @@ function place(
     return;
   }
   const said = [message, ...(finding?.links ?? []).map(link => link.says)].join('\n');
-  if (FROM_AFAR.has(reason) || finding?.meaning?.reason === 'Unreachable') {
+  const refusal = finding === undefined ? refusalOf(namespaceOf(object), message) : undefined;
+  if (refusal === undefined && (FROM_AFAR.has(reason) || finding?.meaning?.reason === 'Unreachable')) {
     const behind = [...backendIn(view, object, said), ...standsOn(view, object)].find(
       other => other !== object && unwell(view, other),
     );
@@ -102,14 +105,47 @@ function place(
     );
     return;
   }
-  const root = finding?.root ?? rootOf(view, object, reason, message);
+  const between = refusal ? undefined : betweenOf(view, object, reason, said, finding);
+  const root = between?.root ?? finding?.root ?? refusal?.root ?? rootOf(view, object, reason, message);
   const full = finding ? (complaintsOf(object).find(c => c.type === type)?.message ?? finding.what) : message;
   const what = finding?.what ?? message.replace(/\. (User|Operator|Cluster): .*$/s, '');
   account.found.push({
-    case: { reason, root, object, message: full, ...(type && { type }), ...(finding && { finding }) },
-    what,
+    case: {
+      reason: refusal?.reason ?? reason,
+      root,
+      object,
+      message: full,
+      ...(type && { type }),
+      ...(finding && { finding }),
+    },
+    what: between ? `${what}; ${between.says}` : what,
     links: finding?.links ?? [],
   });
+}
+
+/** Why two that are well do not meet: somebody's policy, or a login that somebody wrote. */
+function betweenOf(
+  view: View,
+  object: Live,
+  reason: string,
+  said: string,
+  finding: Finding | undefined,
+): { readonly root: Finding['root']; readonly says: string } | undefined {
+  const unreachable = [reason, finding?.meaning?.reason].includes('Unreachable');
+  if (!unreachable && ![reason, finding?.meaning?.reason].includes('AccessDenied')) return undefined;
+  const policy = unreachable ? policyBetween(view, object, said, finding?.pod) : undefined;
+  if (policy)
+    return {
+      root: refOf(policy),
+      says: `its pods are ready, and NetworkPolicy ${policy.metadata.name} decides who may reach them`,
+    };
+  const login = backendIn(view, object, said).length > 0 ? undefined : givenLogin(view, object, said);
+  return (
+    login && {
+      root: { kind: 'Secret', namespace: namespaceOf(object), name: login.secret },
+      says: `the address and the login are those of Secret ${login.secret} (${login.field})`,
+    }
+  );
 }
 
 interface Complaint {
@@ -144,16 +180,12 @@ function rootOf(view: View, object: Live, reason: string, message: string): Find
   if (reason.startsWith('Secret')) return find('Secret', /Secret (\S+?)[,\s]/) ?? refOf(object);
   if (reason === 'StorageClassNotFound')
     return { ...(find('StorageClass', /StorageClass (\S+?)[,\s]/) ?? refOf(object)), namespace: '' };
-  if (reason === 'Forbidden') {
-    const quota = find('ResourceQuota', /exceeded quota: ([\w.-]+)/);
-    return (
-      quota ?? {
-        kind: 'Permission',
-        namespace: '',
-        name: /cannot (\w+ resource "[^"]+")/.exec(message)?.[1]?.replace(/ resource|"/g, '') ?? 'operator',
-      }
-    );
-  }
+  if (reason === 'Forbidden')
+    return {
+      kind: 'Permission',
+      namespace: '',
+      name: /cannot (\w+ resource "[^"]+")/.exec(message)?.[1]?.replace(/ resource|"/g, '') ?? 'operator',
+    };
   if (reason === 'AccessDenied') return refOf(backendIn(view, object, message)[0] ?? object);
   const other = /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*) (does not exist|exists and|belongs to|spec\.)/.exec(message);
   if (other?.[1] && other[2]) return { kind: other[1], namespace, name: other[2] };

@@ -1,60 +1,25 @@
 import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
-import { ADOPT_ANNOTATION, PAUSED_ANNOTATION, RETRY_ANNOTATION, SKIP_UNDO_ANNOTATION } from '../runtime/plan/names.ts';
-import type { Finding } from './evidence.ts';
+import { ADOPT_ANNOTATION, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION } from '../runtime/plan/names.ts';
+import {
+  annotate,
+  at,
+  type Case,
+  type Cure,
+  edit,
+  fieldIn,
+  kubectl,
+  logs,
+  match,
+  podOf,
+  type Row,
+  retry,
+  typed,
+} from './case.ts';
 import { type Actor, REASONS, type ReasonEntry } from './reasons.ts';
-import { type Live, namespaceOf, type View } from './view.ts';
+import { accessDenied, memoryOf, missing, refused, retriesOf, volumeFull } from './remedies.ts';
+import type { View } from './view.ts';
 
-/** What is known of a cause when its cure is looked up. */
-export interface Case {
-  readonly reason: string;
-  readonly root: Finding['root'];
-  /** The object of ours at which it shows. */
-  readonly object: Live;
-  /** The condition and what it says, where one does. */
-  readonly type?: string;
-  readonly message: string;
-  readonly finding?: Finding;
-}
-
-export interface Cure {
-  readonly who: Actor;
-  readonly next: string;
-  /** The next thing to type. */
-  readonly command: string;
-  /** To be typed when the cause is mended. */
-  readonly afterwards: readonly string[];
-}
-
-type Row = Partial<Omit<Cure, 'afterwards'>> & { afterwards?: readonly string[] };
-
-const match = (pattern: RegExp, text: string): string | undefined => pattern.exec(text)?.[1];
-const kubectl = (object: Live): string => (namespaceOf(object) ? `kubectl -n ${namespaceOf(object)}` : 'kubectl');
-const at = (root: Finding['root']): string => (root.namespace ? `kubectl -n ${root.namespace}` : 'kubectl');
-const typed = (object: Live): string => `${object.kind.toLowerCase()} ${object.metadata.name}`;
-const podOf = (finding: Finding | undefined): string => finding?.pod?.metadata.name ?? '<pod>';
-
-/** People edit the highest object: what is below it is written over from there. */
-function edit(view: View, object: Live, field = ''): string {
-  let top = object;
-  let section = '';
-  for (let up = view.ownerOf(top); up; up = view.ownerOf(top)) {
-    section = up.kind === 'OpenStackControlPlane' ? top.metadata.name : section;
-    top = up;
-  }
-  const path = field.replace(/^spec\.?/, '');
-  const where = ['spec', section, top === object || section === object.metadata.name ? path : '']
-    .filter(Boolean)
-    .join('.');
-  return `${kubectl(top)} edit ${typed(top)}   # ${where}`;
-}
-
-const annotate = (object: Live, annotation: string): string =>
-  `${kubectl(object)} annotate ${typed(object)} --overwrite ${annotation}`;
-const retry = (object: Live): string => annotate(object, `${RETRY_ANNOTATION}="$(date +%s)"`);
-const fieldIn = (message: string): string => match(/\b(spec\.[\w.[\]-]+\w)/, message) ?? '';
 const editField = (view: View, c: Case): Row => ({ command: edit(view, c.object, fieldIn(c.message)) });
-const logs = (c: Case, previous: boolean): string =>
-  `${kubectl(c.object)} logs ${podOf(c.finding)}${c.finding?.container ? ` -c ${c.finding.container}` : ''}${previous ? ' --previous' : ''}`;
 
 /** By reason; what a row leaves out comes from the condition's own message and from the table of reasons. */
 const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
@@ -82,6 +47,12 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     const wanted = (c.finding?.pod?.spec as { nodeSelector?: Record<string, string> } | undefined)?.nodeSelector;
     const labels = Object.entries(wanted ?? {}).map(([key, value]) => `${key}=${value}`);
     const node = view.ofKind('Node')[0]?.metadata.name ?? '<node>';
+    if (labels.length === 0 && /Insufficient (cpu|memory)/.test(`${c.message} ${c.finding?.what}`))
+      return {
+        who: 'User',
+        next: 'add a node, or ask for less in resources.requests',
+        command: edit(view, c.object, 'spec.resources.requests'),
+      };
     return {
       who: 'User',
       next: 'add or label a node, or change nodeSelector, tolerations or resources',
@@ -91,6 +62,16 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
           : `${kubectl(c.object)} describe pod ${podOf(c.finding)}`,
     };
   },
+  Cordoned: (_view, c) => ({
+    who: 'User',
+    next: 'let a node take pods again when the work on it is done',
+    command: `kubectl uncordon ${c.root.name}`,
+  }),
+  Tainted: (view, c) => ({
+    who: 'User',
+    next: `tolerate the taint in the spec, or take it off Node ${c.root.name}`,
+    command: edit(view, c.object, 'spec.tolerations'),
+  }),
   NoNodes: (view, c) => ({
     command: `kubectl label node ${view.ofKind('Node')[0]?.metadata.name ?? '<node>'} ${match(/label (\S+?)[.\s]/, c.message) ?? '<label>'}=`,
   }),
@@ -106,18 +87,37 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     command: `${at(c.root)} logs job/${c.root.name} --tail=50`,
     afterwards: [retry(c.object)],
   }),
-  VolumeFull: (_view, c) => ({
-    who: 'User',
-    command: `${kubectl(c.object)} patch pvc ${claimOf(c)} -p '{"spec":{"resources":{"requests":{"storage":"<more>"}}}}'`,
-  }),
+  VolumeFull: (view, c) => volumeFull(view, c),
   CertificateExpired: (_view, c) => ({
     who: 'User',
     command: `${kubectl(c.object)} describe pod ${podOf(c.finding)}   # Volumes: the Secret with the certificate`,
   }),
-  OutOfMemory: (view, c) => ({ who: 'User', command: edit(view, c.object, 'spec.resources.limits.memory') }),
+  OutOfMemory: (view, c) => {
+    const limit = memoryOf(c);
+    return {
+      who: 'User',
+      next: limit
+        ? `raise resources.limits.memory: it is ${limit}`
+        : 'it has no limit of its own, so its node ran out: add memory there, or move what else runs on it',
+      command: edit(view, c.object, 'spec.resources.limits.memory'),
+    };
+  },
   NotPermitted: (_view, c) => ({ who: 'User', command: logs(c, true) }),
-  AccessDenied: (_view, c) => accessDenied(c),
+  AccessDenied: (view, c) => accessDenied(view, c),
   Unreachable: (_view, c) => {
+    if (c.root.kind === 'NetworkPolicy')
+      return {
+        who: 'User',
+        next: "admit the operator and the cloud's own pods, by a policy beside it or in it",
+        command: `${at(c.root)} describe networkpolicy ${c.root.name}`,
+      };
+    if (c.root.kind === 'Secret')
+      return {
+        who: 'User',
+        next: `correct the address in Secret ${c.root.name}, or mend the server that it names`,
+        command: `${at(c.root)} edit secret ${c.root.name}   # hostname or url, in base64`,
+        afterwards: retriesOf(c),
+      };
     const host = match(/\bat (?:https?:\/\/)?([\w.-]+)/, c.message);
     const service = host?.includes('.svc') ? host.split('.')[0] : undefined;
     return service
@@ -139,26 +139,20 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
   NameTaken: (_view, c) => ({ command: `${at(c.root)} get ${c.root.kind.toLowerCase()} ${c.root.name} -o yaml` }),
   AnotherControlPlane: (_view, c) => ({ command: `${kubectl(c.object)} delete ${typed(c.object)}` }),
   Forbidden: (_view, c) =>
-    c.root.kind === 'ResourceQuota'
-      ? { who: 'User', next: 'raise the quota', command: `${at(c.root)} describe resourcequota ${c.root.name}` }
-      : {
-          who: 'User',
-          next: 'give the operator its rights back: apply its RBAC again',
-          command: 'kubectl apply --server-side -k config/rbac',
-        },
-  FailedCreate: (_view, c) => {
-    const quota = match(/exceeded quota: ([\w.-]+)/, c.message);
-    return quota
-      ? { who: 'User', next: 'raise the quota', command: `${kubectl(c.object)} describe resourcequota ${quota}` }
-      : {
-          who: 'User',
-          next: 'mend what the event names',
-          command: `${at(c.root)} describe ${c.root.kind.toLowerCase()} ${c.root.name}`,
-        };
-  },
+    refused(c) ?? {
+      who: 'User',
+      next: 'give the operator its rights back: apply its RBAC again',
+      command: 'kubectl apply --server-side -k config/rbac',
+    },
+  FailedCreate: (_view, c) =>
+    refused(c) ?? {
+      who: 'User',
+      next: 'mend what the event names',
+      command: `${at(c.root)} describe ${c.root.kind.toLowerCase()} ${c.root.name}`,
+    },
   NodeNotReady: (_view, c) => ({
     who: 'Cluster',
-    next: 'bring the node back; its pods move after five minutes, save those that are bound to it',
+    next: `bring the node back; when it is gone for good, kubectl delete node ${c.root.name}: pods with volumes of their own move only then`,
     command: `kubectl describe node ${c.root.name}`,
   }),
   MountFailed: (_view, c) => missing(c),
@@ -180,7 +174,10 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
   }),
   Finalizer: (_view, c) => ({
     who: 'User',
-    next: 'let whoever set the finalizer finish; when that one is gone for good, take the finalizer off',
+    next:
+      c.root.kind === 'PersistentVolumeClaim'
+        ? 'save its data first: when the finalizer goes, the claim goes with all that is on it, and the pod begins on an empty one'
+        : 'let whoever set the finalizer finish; when that one is gone for good, take the finalizer off',
     command: `${at(c.root)} get ${c.root.kind.toLowerCase()} ${c.root.name} -o jsonpath='{.metadata.finalizers}'`,
   }),
   Terminating: (_view, c) => ({ command: `${at(c.root)} describe ${c.root.kind.toLowerCase()} ${c.root.name}` }),
@@ -210,49 +207,8 @@ for (const reason of [
   'NotImplemented',
 ])
   (CURES as Record<string, (view: View, c: Case) => Row>)[reason] = editField;
-
-const claimOf = (c: Case): string => {
-  const spec = c.finding?.pod?.spec as
-    | { volumes?: readonly { persistentVolumeClaim?: { claimName?: string } }[] }
-    | undefined;
-  return spec?.volumes?.find(volume => volume.persistentVolumeClaim)?.persistentVolumeClaim?.claimName ?? '<claim>';
-};
-
-function missing(c: Case): Row {
-  const create = c.root.kind === 'ConfigMap' ? 'create configmap' : 'create secret generic';
-  if (c.root.kind !== 'Secret' && c.root.kind !== 'ConfigMap')
-    return {
-      who: 'User',
-      next: 'make what the pod mounts',
-      command: `${kubectl(c.object)} describe pod ${podOf(c.finding)}`,
-    };
-  return {
-    who: 'User',
-    next: `create ${c.root.kind} ${c.root.name}, or take it out of the spec`,
-    command: `${at(c.root)} ${create} ${c.root.name} --from-file=<file>`,
-  };
-}
-
-function accessDenied(c: Case): Row {
-  if (c.root.kind === 'Keystone')
-    return {
-      next: "restore the password, or have the administrator's set to the Secret's again",
-      command: retry(c.object),
-    };
-  const pod = `${c.root.name}-0`;
-  if (c.root.kind === 'MariaDB')
-    // Its start-up file sets root's password to that of the Secret.
-    return {
-      next: 'restart the server: it takes the password from the Secret',
-      command: `${at(c.root)} delete pod ${pod}`,
-    };
-  if (c.root.kind === 'RabbitMQ')
-    return {
-      next: 'set the password in the server to that of the Secret',
-      command: `${at(c.root)} exec ${pod} -- rabbitmqctl change_password ${match(/refuses user (\S+?):/, c.message) ?? '<user>'} <password of the Secret>`,
-    };
-  return { command: `${kubectl(c.object)} describe ${typed(c.object)}` };
-}
+for (const reason of ['WebhookSilent', 'WebhookDenied', 'PodSecurity', 'LimitRange'])
+  (CURES as Record<string, (view: View, c: Case) => Row>)[reason] = (_view, c) => refused(c) ?? {};
 
 export function cureOf(view: View, c: Case): Cure {
   const row = CURES[c.reason]?.(view, c) ?? {};

@@ -1,6 +1,8 @@
 import type { DeepReadonly } from '../kube/object.ts';
 import { podTrouble } from '../runtime/plan/ready.ts';
 import { redactText } from '../world/log.ts';
+import { placeOf } from './places.ts';
+import { refusalOf } from './refusals.ts';
 import { below, conditionsOf, type Live, namespaceOf, type View } from './view.ts';
 import { type Meaning, meaningOf } from './words.ts';
 import { isRunning, isWorkload, progressOf } from './workloads.ts';
@@ -91,9 +93,10 @@ function notCreated(view: View, workload: Live, at: Link): Finding | undefined {
   const makers = [workload, ...view.owned(workload).filter(child => child.kind === 'ReplicaSet')];
   const event = makers.flatMap(maker => view.events(maker)).findLast(e => e.warning && e.reason === 'FailedCreate');
   if (event === undefined || below(view, workload).some(object => object.kind === 'Pod')) return undefined;
+  const refusal = refusalOf(namespaceOf(workload), event.text);
   return {
-    root: refOf(workload),
-    reason: 'FailedCreate',
+    root: refusal?.root ?? refOf(workload),
+    reason: refusal?.reason ?? 'FailedCreate',
     what: `pods of ${workload.kind} ${workload.metadata.name} are refused: ${oneLine(event.text)}`,
     links: [at, { what: `event ${event.reason}`, says: oneLine(event.text) }],
   };
@@ -123,13 +126,26 @@ export function podFinding(view: View, pod: Live): Finding | undefined {
   const base = { root: refOf(pod), pod };
   const trouble = podTrouble(pod);
   if (trouble?.reason === 'VolumePending') return volumeFinding(view, pod, here);
-  if (trouble?.reason === 'Unschedulable')
+  if (trouble?.reason === 'Unschedulable') {
+    const place = placeOf(view, pod, trouble.what);
+    const scheduler: Link = { what: 'scheduler', says: oneLine(trouble.what) };
+    const { name } = pod.metadata;
+    if (place) {
+      const { what, says, ...found } = place;
+      return {
+        ...base,
+        ...found,
+        what: `no node takes Pod ${name}: ${what} ${says}`,
+        links: [here, scheduler, { what, says }],
+      };
+    }
     return {
       ...base,
       reason: trouble.reason,
-      what: `no node fits Pod ${pod.metadata.name}: ${oneLine(trouble.what)}`,
-      links: [here, { what: 'scheduler', says: oneLine(trouble.what) }],
+      what: `no node fits Pod ${name}: ${scheduler.says}`,
+      links: [here, scheduler],
     };
+  }
   const containers = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   if (trouble) {
     const container = containers.find(isTroubled);
@@ -143,7 +159,7 @@ export function podFinding(view: View, pod: Live): Finding | undefined {
     c => c.ready === false && c.state?.running && since(view, c.state.running.startedAt) > SLOW_START_MS,
   );
   if (slow === undefined || status.phase !== 'Running') return undefined;
-  const says = 'runs and is not ready: its probe fails';
+  const says = `runs and is not ready: ${probeWords(view, pod) ?? 'its probe fails'}`;
   return {
     ...base,
     reason: 'ProbeFails',
@@ -151,6 +167,12 @@ export function podFinding(view: View, pod: Live): Finding | undefined {
     links: [here, { what: `container ${slow.name}`, says }, ...warnings(view, [pod])],
     container: slow.name,
   };
+}
+
+/** What the kubelet said of the last probe that failed. */
+function probeWords(view: View, pod: Live): string | undefined {
+  const event = view.events(pod).findLast(e => e.warning && e.reason === 'Unhealthy');
+  return event && oneLine(event.text);
 }
 
 const isTroubled = (c: ContainerStatus): boolean =>
@@ -187,13 +209,23 @@ function containerFinding(
     };
   if (trouble.reason === 'PodConfig') return { ...common, ...missingFinding(pod, oneLine(trouble.what)) };
   const meaning = meaningOf([ended?.reason ?? '', ...said].join('\n'));
+  // Ended by the kubelet, and not by itself: such a container has no last words of its own.
+  const probe = said.length === 0 && meaning === undefined ? probeWords(view, pod) : undefined;
+  if (probe !== undefined)
+    return {
+      ...common,
+      reason: 'ProbeFails',
+      what: `container ${container?.name} of Pod ${pod.metadata.name} is ended again and again: ${probe}`,
+    };
+  // Servers end with a line that says no more than that they end.
+  const telling = said.findLast(line => meaning && meaningOf(line) === meaning) ?? said.at(-1);
   const own = pod.metadata.ownerReferences?.find(ref => ref.controller);
   const job = own?.kind === 'Job';
   return {
     ...common,
     ...(job && { root: { kind: 'Job', namespace: namespaceOf(pod), name: own.name } }),
     reason: meaning?.reason ?? (job ? 'JobFailed' : 'CrashLoop'),
-    what: `container ${container?.name} of Pod ${pod.metadata.name} ended with ${ended?.exitCode}${said.length > 0 ? `: ${said.at(-1)}` : ''}`,
+    what: `container ${container?.name} of Pod ${pod.metadata.name} ended with ${ended?.exitCode}${telling ? `: ${telling}` : ''}`,
     ...(meaning && { meaning }),
   };
 }

@@ -1,5 +1,5 @@
 import { FINALIZER } from '../runtime/plan/names.ts';
-import type { Case } from './cures.ts';
+import type { Case } from './case.ts';
 import { type Link, refOf, workloadFinding } from './evidence.ts';
 import { backendIn } from './standing.ts';
 import { stateOf } from './status.ts';

@@ -1,5 +1,6 @@
 import { accountOf } from './account.ts';
-import { type Case, type Cure, cureOf } from './cures.ts';
+import type { Case, Cure } from './case.ts';
+import { cureOf } from './cures.ts';
 import type { Finding, Link } from './evidence.ts';
 import type { Account, Found } from './held.ts';
 import { stateOf } from './status.ts';

@@ -59,6 +59,6 @@ describe('why, asked by a stranger', () => {
       expect(cause!.command, text).toMatch(/^kubectl [^<]*$/);
       expect(cause!.consequences.join('\n'), text).toMatch(told.hence);
     },
-    120_000,
+    240_000,
   );
 });

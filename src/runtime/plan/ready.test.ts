@@ -47,7 +47,8 @@ describe('workloadUnmet', () => {
     });
 
   it('tells what the pods say is wrong', () => {
-    const pod = live('Pod', {}, { conditions: [{ type: 'PodScheduled', status: 'False', message: 'no nodes' }] });
+    const message = 'no nodes. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.';
+    const pod = live('Pod', {}, { conditions: [{ type: 'PodScheduled', status: 'False', message }] });
     expect(workloadUnmet(live('StatefulSet', { replicas: 1 }, { observedGeneration: 2 }), [pod])).toMatchObject({
       reason: 'Unschedulable',
       what: 'StatefulSet w has 0 of 1 replicas updated: no nodes',

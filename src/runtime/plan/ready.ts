@@ -52,6 +52,9 @@ interface PodStatus {
   containerStatuses?: ContainerStatus[];
 }
 
+/** The scheduler's words without their full stop, and without what it adds on pods that it might throw out for this one. */
+const plain = (message: string): string => message.replace(/\.?\s*(preemption: .*)?$/s, '');
+
 /** What a pod itself says is wrong. The pod's random name stays out: messages must be stable. */
 export function podTrouble(pod: Live): Cause | undefined {
   const status = (pod.status ?? {}) as DeepReadonly<PodStatus>;
@@ -60,14 +63,14 @@ export function podTrouble(pod: Live): Cause | undefined {
   if (scheduled?.message?.includes('unbound immediate PersistentVolumeClaims'))
     return {
       reason: 'VolumePending',
-      what: scheduled.message,
+      what: plain(scheduled.message),
       who: 'Cluster',
       next: 'bind its volume, which takes a default StorageClass and a provisioner',
     };
   if (scheduled)
     return {
       reason: 'Unschedulable',
-      what: scheduled.message ?? 'no node fits the pod',
+      what: plain(scheduled.message ?? 'no node fits the pod'),
       who: 'User',
       next: 'add or label a node, or change nodeSelector, resources or storage',
     };

@@ -1,0 +1,56 @@
+import { RETRY_ANNOTATION } from '../runtime/plan/names.ts';
+import type { Finding } from './evidence.ts';
+import type { Actor } from './reasons.ts';
+import { type Live, namespaceOf, type View } from './view.ts';
+
+/** What is known of a cause when its cure is looked up. */
+export interface Case {
+  readonly reason: string;
+  readonly root: Finding['root'];
+  /** The object of ours at which it shows. */
+  readonly object: Live;
+  /** The condition and what it says, where one does. */
+  readonly type?: string;
+  readonly message: string;
+  readonly finding?: Finding;
+}
+
+export interface Cure {
+  readonly who: Actor;
+  readonly next: string;
+  /** The next thing to type. */
+  readonly command: string;
+  /** To be typed when the cause is mended. */
+  readonly afterwards: readonly string[];
+}
+
+export type Row = Partial<Omit<Cure, 'afterwards'>> & { afterwards?: readonly string[] };
+
+export const match = (pattern: RegExp, text: string): string | undefined => pattern.exec(text)?.[1];
+export const kubectl = (object: Live): string =>
+  namespaceOf(object) ? `kubectl -n ${namespaceOf(object)}` : 'kubectl';
+export const at = (root: Finding['root']): string => (root.namespace ? `kubectl -n ${root.namespace}` : 'kubectl');
+export const typed = (object: Live): string => `${object.kind.toLowerCase()} ${object.metadata.name}`;
+export const podOf = (finding: Finding | undefined): string => finding?.pod?.metadata.name ?? '<pod>';
+
+/** People edit the highest object: what is below it is written over from there. */
+export function edit(view: View, object: Live, field = ''): string {
+  let top = object;
+  let section = '';
+  for (let up = view.ownerOf(top); up; up = view.ownerOf(top)) {
+    section = up.kind === 'OpenStackControlPlane' ? top.metadata.name : section;
+    top = up;
+  }
+  const path = field.replace(/^spec\.?/, '');
+  const where = ['spec', section, top === object || section === object.metadata.name ? path : '']
+    .filter(Boolean)
+    .join('.');
+  return `${kubectl(top)} edit ${typed(top)}   # ${where}`;
+}
+
+export const annotate = (object: Live, annotation: string): string =>
+  `${kubectl(object)} annotate ${typed(object)} --overwrite ${annotation}`;
+export const retry = (object: Live): string => annotate(object, `${RETRY_ANNOTATION}="$(date +%s)"`);
+export const fieldIn = (message: string): string => match(/\b(spec\.[\w.[\]-]+\w)/, message) ?? '';
+export const logs = (c: Case, previous: boolean): string =>
+  `${kubectl(c.object)} logs ${podOf(c.finding)}${c.finding?.container ? ` -c ${c.finding.container}` : ''}${previous ? ' --previous' : ''}`;
