@@ -1,7 +1,8 @@
 import { ROW_LABEL } from '../runtime/plan/names.ts';
 import { isReady } from '../runtime/plan/ready.ts';
 import { cureOf } from './cures.ts';
-import { type Finding, refOf, workloadFinding } from './evidence.ts';
+import { workloadFinding } from './evidence.ts';
+import { type Finding, refOf } from './finding.ts';
 import { type Account, type Draft, deletion, type Found, goingIn, held, unseen, unwell } from './held.ts';
 import { refusalOf } from './refusals.ts';
 import { backendIn, namedIn, standsOn } from './standing.ts';

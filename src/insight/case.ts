@@ -1,5 +1,5 @@
 import { RETRY_ANNOTATION } from '../runtime/plan/names.ts';
-import type { Finding } from './evidence.ts';
+import type { Finding } from './finding.ts';
 import type { Actor } from './reasons.ts';
 import { type Live, namespaceOf, type View } from './view.ts';
 

@@ -1,30 +1,12 @@
 import type { DeepReadonly } from '../kube/object.ts';
 import { podTrouble } from '../runtime/plan/ready.ts';
-import { redactText } from '../world/log.ts';
+import { type Finding, type Link, oneLine, refOf, since } from './finding.ts';
 import { placeOf } from './places.ts';
 import { refusalOf } from './refusals.ts';
 import { below, conditionsOf, type Live, namespaceOf, type View } from './view.ts';
-import { type Meaning, meaningOf } from './words.ts';
+import { missingFinding, mountFinding, volumeFinding } from './volumes.ts';
+import { meaningOf } from './words.ts';
 import { isRunning, isWorkload, progressOf } from './workloads.ts';
-
-/** One step of a chain: what was looked at, and what it says. */
-export interface Link {
-  readonly what: string;
-  readonly says: string;
-}
-
-/** What is found below an object of ours: the deepest thing that explains why pods do not do their work. */
-export interface Finding {
-  /** What must be mended; equal roots are one cause. */
-  readonly root: { readonly kind: string; readonly namespace: string; readonly name: string };
-  readonly reason: string;
-  readonly what: string;
-  readonly links: readonly Link[];
-  /** What the last words mean, where they are known. */
-  readonly meaning?: Meaning;
-  readonly pod?: Live;
-  readonly container?: string;
-}
 
 interface Terminated {
   readonly exitCode?: number;
@@ -51,16 +33,6 @@ interface PodStatus {
 
 /** Longer than every start-up that we know of; a pod that runs and is not ready for this long has a reason. */
 const SLOW_START_MS = 180_000;
-/** A mount or a bind that takes longer than this waits for somebody. */
-const SLOW_MOUNT_MS = 60_000;
-
-export const refOf = (object: Live) => ({
-  kind: object.kind,
-  namespace: namespaceOf(object),
-  name: object.metadata.name,
-});
-const since = (view: View, time: string | undefined): number => (time ? view.now - Date.parse(time) : 0);
-const oneLine = (text: string): string => redactText(text).replace(/\s+/g, ' ').trim();
 
 /** What keeps one workload or Job from its pods; undefined when it is well or merely on its way. */
 export function workloadFinding(view: View, workload: Live): Finding | undefined {
@@ -228,70 +200,6 @@ function containerFinding(
     what: `container ${container?.name} of Pod ${pod.metadata.name} ended with ${ended?.exitCode}${telling ? `: ${telling}` : ''}`,
     ...(meaning && { meaning }),
   };
-}
-
-function missingFinding(pod: Live, text: string): Pick<Finding, 'root' | 'reason' | 'what'> {
-  const named = /\b(secret|configmap) "([^"]+)" not found/i.exec(text);
-  const inKey = /key (\S+) in (Secret|ConfigMap) \S+\/(\S+)/.exec(text);
-  const kind = (named?.[1] ?? inKey?.[2] ?? '').toLowerCase() === 'configmap' ? 'ConfigMap' : 'Secret';
-  const name = named?.[2] ?? inKey?.[3];
-  const root = name ? { kind, namespace: namespaceOf(pod), name } : refOf(pod);
-  return { root, reason: 'PodConfig', what: `Pod ${pod.metadata.name} can't start: ${text}` };
-}
-
-function mountFinding(view: View, pod: Live, here: Link, text: string): Finding | undefined {
-  const said = oneLine(text);
-  const claim = /persistentvolumeclaim "([^"]+)" not found/.exec(said)?.[1];
-  const missing = /\b(secret|configmap) "([^"]+)" not found/i.exec(said);
-  if (
-    missing &&
-    view.get(missing[1]?.toLowerCase() === 'secret' ? 'Secret' : 'ConfigMap', namespaceOf(pod), missing[2] ?? '')
-  )
-    return undefined;
-  const found = missingFinding(pod, said);
-  const root = claim ? { kind: 'PersistentVolumeClaim', namespace: namespaceOf(pod), name: claim } : found.root;
-  return { ...found, root, reason: 'MountFailed', pod, links: [here, { what: 'event FailedMount', says: said }] };
-}
-
-interface ClaimSpec {
-  readonly storageClassName?: string;
-  readonly volumeName?: string;
-}
-
-function volumeFinding(view: View, pod: Live, here: Link): Finding | undefined {
-  const spec = pod.spec as DeepReadonly<{ volumes?: { persistentVolumeClaim?: { claimName?: string } }[] }> | undefined;
-  const names = (spec?.volumes ?? []).flatMap(volume => volume.persistentVolumeClaim?.claimName ?? []);
-  for (const name of names) {
-    const claim = view.get('PersistentVolumeClaim', namespaceOf(pod), name);
-    const phase = (claim?.status as { phase?: string } | undefined)?.phase ?? 'Pending';
-    if (claim === undefined || phase === 'Bound') continue;
-    const asked = (claim.spec as ClaimSpec | undefined)?.storageClassName;
-    const known = asked === undefined ? undefined : view.get('StorageClass', '', asked);
-    const event = view.events(claim).findLast(e => e.warning);
-    const moving =
-      known !== undefined && event === undefined && since(view, claim.metadata.creationTimestamp) < SLOW_MOUNT_MS;
-    if (moving) return undefined;
-    const why =
-      asked === undefined
-        ? 'it names no StorageClass and the cluster has no default one'
-        : known === undefined
-          ? `its StorageClass ${asked} does not exist`
-          : event
-            ? oneLine(event.text)
-            : `no volume came from StorageClass ${asked}`;
-    const root =
-      known === undefined
-        ? { kind: 'StorageClass', namespace: '', name: asked ?? 'default' }
-        : { kind: 'PersistentVolumeClaim', namespace: namespaceOf(pod), name };
-    return {
-      root,
-      reason: known === undefined ? 'StorageClassNotFound' : 'VolumePending',
-      what: `PersistentVolumeClaim ${name} is not bound: ${why}`,
-      links: [here, { what: `PersistentVolumeClaim ${name}`, says: `${phase}: ${why}` }],
-      pod,
-    };
-  }
-  return undefined;
 }
 
 function warnings(view: View, objects: readonly Live[]): readonly Link[] {

@@ -1,6 +1,7 @@
 import { FINALIZER } from '../runtime/plan/names.ts';
 import type { Case } from './case.ts';
-import { type Link, refOf, workloadFinding } from './evidence.ts';
+import { workloadFinding } from './evidence.ts';
+import { type Link, refOf } from './finding.ts';
 import { backendIn } from './standing.ts';
 import { stateOf } from './status.ts';
 import { conditionsOf, type Live, labelOf, namespaceOf, type View } from './view.ts';

@@ -1,5 +1,5 @@
 import type { DeepReadonly } from '../kube/object.ts';
-import type { Finding } from './evidence.ts';
+import type { Finding } from './finding.ts';
 import { type Live, namespaceOf, type View } from './view.ts';
 
 /** What the scheduler's words come down to, where a claim or the nodes tell more than it does. */

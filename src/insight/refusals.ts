@@ -1,4 +1,4 @@
-import type { Finding } from './evidence.ts';
+import type { Finding } from './finding.ts';
 
 /** Who refuses an object that the operator or a controller of the cluster wants to make, and what can be done about it. */
 export interface Refusal {

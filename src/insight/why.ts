@@ -1,7 +1,7 @@
 import { accountOf } from './account.ts';
 import type { Case, Cure } from './case.ts';
 import { cureOf } from './cures.ts';
-import type { Finding, Link } from './evidence.ts';
+import type { Finding, Link } from './finding.ts';
 import type { Account, Found } from './held.ts';
 import { stateOf } from './status.ts';
 import { type Live, labelOf, namespaceOf, type View } from './view.ts';
