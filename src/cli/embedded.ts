@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { KINDS } from '../../api/kinds.ts';
 import { conditionsOf } from '../embedded/cluster.ts';
 import type { Store } from '../embedded/store/store.ts';
-import type { AnyObject } from '../kube/object.ts';
 import { realClock } from '../real/clock.ts';
 import { createLog } from '../real/log.ts';
 import { type Line, Live } from './live.ts';
 import { startLiveCloud } from './live-cloud.ts';
 import { SLICE } from './slice.ts';
 import { servePage } from './ui.ts';
+import { portOf, readObjects } from './yaml.ts';
 
 export interface CloudOptions {
   readonly file?: string;
@@ -25,14 +23,15 @@ const PATIENCE_MS = 300_000;
 
 export async function cloud(options: CloudOptions): Promise<void> {
   const { namespace } = options;
-  const objects = wanted(options);
+  const objects = options.file === undefined ? [SLICE] : readObjects(options.file);
+  const pagePort = portOf(options.pagePort, '--page-port');
   const cloud = await startLiveCloud({
     namespace,
-    port: Number(options.port),
+    port: portOf(options.port, '--port'),
     speed: Number(options.speed),
     log: createLog(options.verbose ? 'info' : 'error'),
   });
-  const page = options.once ? undefined : await servePage(cloud.source, Number(options.pagePort));
+  const page = options.once ? undefined : await servePage(cloud.source, pagePort);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   process.once('SIGTERM', () => stop.abort());
@@ -49,15 +48,6 @@ export async function cloud(options: CloudOptions): Promise<void> {
   await page?.stop();
   await cloud.stop();
   if (!ready && options.once) process.exitCode = 1;
-}
-
-function wanted(options: CloudOptions): AnyObject[] {
-  if (options.file === undefined) return [SLICE];
-  const text = readFileSync(options.file, 'utf8');
-  return text
-    .split(/^---$/m)
-    .map(document => parse(document, { version: '1.1' }) as AnyObject | null)
-    .filter(document => document !== null);
 }
 
 const OURS = new Set(KINDS.map(kind => kind.kind));

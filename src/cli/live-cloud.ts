@@ -16,6 +16,7 @@ import type { Log } from '../world/log.ts';
 import type { Clock } from '../world/world.ts';
 import { inNamespace } from './simulation.ts';
 import { type Source, snapshotOf } from './source.ts';
+import { UsageError } from './yaml.ts';
 
 export interface LiveCloudOptions {
   readonly namespace: string;
@@ -44,7 +45,7 @@ const faster = (clock: Clock, factor: number): Clock => ({
 });
 
 export async function startLiveCloud({ namespace, port, speed, log }: LiveCloudOptions): Promise<LiveCloud> {
-  if (!(speed > 0)) throw new Error('--speed must be a number above 0');
+  if (!(speed > 0)) throw new UsageError('--speed must be a number above 0');
   const dir = mkdtempSync(join(tmpdir(), 'openstack-cloud-'));
   const store = createStore({ clock: realClock, random: realRandom });
   install(store, namespace);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { KINDS } from '../../api/kinds.ts';
 import { createClient } from '../kube/client.ts';
 import type { Transport } from '../kube/transport.ts';
@@ -19,6 +19,7 @@ import { createProbeServer } from '../server/http.ts';
 import { PLANS } from '../services/list.ts';
 import type { Log } from '../world/log.ts';
 import { uuid } from '../world/world.ts';
+import { portOf, UsageError } from './yaml.ts';
 
 interface RunOptions {
   readonly kubeconfig?: string;
@@ -36,6 +37,8 @@ interface RunOptions {
   readonly webhookPort?: string;
   readonly logLevel: Level;
 }
+
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
 export function runCommand(program: Command): void {
   program
@@ -58,7 +61,7 @@ export function runCommand(program: Command): void {
     .option('--page-cert <file>', 'certificate for it (PEM), with --page-key')
     .option('--page-key <file>', 'its private key (PEM)')
     .option('--webhook-port <port>', 'answer admission reviews there; config/webhook asks for it')
-    .option('--log-level <level>', 'debug, info, warn or error', 'info')
+    .addOption(new Option('--log-level <level>', 'how much it tells').choices(LEVELS).default('info'))
     .addHelpText(
       'after',
       `
@@ -71,13 +74,15 @@ Examples:
 }
 
 async function run(options: RunOptions): Promise<void> {
+  // What is wrong with the command line is told before anything is asked of a cluster.
+  const plans = chosen(options.kinds);
+  const port = portOf(options.port, '--port');
   const log = createLog(options.logLevel);
   const metrics = prometheusMetrics({ process: true });
   const credentials = loadCredentials({ kubeconfig: options.kubeconfig, context: options.context, env: process.env });
   const cluster = connect(credentials);
   const cloud = realCloud({ clock: realClock });
   const stop = new AbortController();
-  const plans = chosen(options.kinds);
   const suffix = options.kinds ? `-${listOf(options.kinds).sort().join('-').toLowerCase()}` : '';
   const health = {
     live: {
@@ -87,7 +92,7 @@ async function run(options: RunOptions): Promise<void> {
     },
     ready: { manager: () => operator.manager.ready() },
   };
-  const probes = createProbeServer({ port: Number(options.port), host: options.host, health, metrics });
+  const probes = createProbeServer({ port, host: options.host, health, metrics });
   const webhook = options.webhookPort && (await openWebhook(options, cluster, log, stop.signal));
   const operator = createOperator({
     world: { cluster, cloud, clock: realClock, random: realRandom },
@@ -129,10 +134,11 @@ async function run(options: RunOptions): Promise<void> {
 async function pageServer(options: RunOptions, port: string, transport: Transport, log: Log): Promise<Server> {
   const { pageHost: host, pageCert, pageKey } = options;
   const namespaces = listOf(options.namespaces);
-  if ((pageCert === undefined) !== (pageKey === undefined)) throw new Error('--page-cert and --page-key go together');
+  if ((pageCert === undefined) !== (pageKey === undefined))
+    throw new UsageError('--page-cert and --page-key go together');
   const { operatorPage } = await import('./operator-page.ts');
   return operatorPage({
-    port: Number(port),
+    port: portOf(port, '--page-port'),
     host,
     namespaces,
     transport,
@@ -156,7 +162,7 @@ async function openWebhook(
   const keeper = { client, clock: realClock, log, namespace: leaseNamespace, name: WEBHOOK_NAME };
   const certificate = await keep(keeper);
   const webhook = createWebhook({
-    port: Number(webhookPort),
+    port: portOf(webhookPort, '--webhook-port'),
     host,
     certificate,
     log,
@@ -177,7 +183,7 @@ function chosen(kinds: string | undefined): typeof PLANS {
   if (wanted.length === 0) return PLANS;
   for (const name of wanted)
     if (!PLANS.some(plan => plan.kind.kind.toLowerCase() === name))
-      throw new Error(
+      throw new UsageError(
         `--kinds: there is no kind ${name}; there are ${PLANS.map(plan => plan.kind.kind.toLowerCase()).join(', ')}`,
       );
   return PLANS.filter(plan => wanted.includes(plan.kind.kind.toLowerCase()));

@@ -7,10 +7,10 @@ import { sleep } from '../world/world.ts';
 import { answersOf } from './answers.ts';
 import type { Answer, Invocation } from './command.ts';
 import { openSource, type Source } from './source.ts';
-import { UsageError } from './yaml.ts';
+import { numberOf, portOf, UsageError } from './yaml.ts';
 
 export async function ui(cx: Invocation): Promise<Answer> {
-  const port = numberOf(cx.flags.port, '--port');
+  const port = portOf(cx.flags.port, '--port');
   const seconds = cx.flags.for === undefined ? undefined : numberOf(cx.flags.for, '--for');
   const source = await openSource(cx.flags);
   // What is wrong with the source is told here and not in the browser.
@@ -30,12 +30,6 @@ export async function ui(cx: Invocation): Promise<Answer> {
 }
 
 const FOREVER_S = 10 * 365 * 86_400;
-
-function numberOf(given: unknown, flag: string): number {
-  const number = Number(given);
-  if (given === '' || !(number >= 0)) throw new UsageError(`${flag} takes a number`);
-  return number;
-}
 
 /** On 127.0.0.1 and nowhere else. */
 export async function servePage(source: Source, port: number, intervalMs?: number): Promise<PageServer> {

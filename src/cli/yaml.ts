@@ -9,6 +9,19 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What a flag gives, where it must be a number from 0 on. */
+export function numberOf(given: unknown, flag: string): number {
+  const number = Number(given);
+  if (given === '' || !(number >= 0)) throw new UsageError(`${flag} takes a number`);
+  return number;
+}
+
+export function portOf(given: unknown, flag: string): number {
+  const port = numberOf(given, flag);
+  if (!Number.isInteger(port) || port > 65_535) throw new UsageError(`${flag} takes a port: 0 to 65535`);
+  return port;
+}
+
 /** Objects of a file, a folder (not its subfolders' hidden files) or standard input (`-`). Lists are opened. */
 export function readObjects(path: string): AnyObject[] {
   if (path === '-') return parseObjects(readText(0, 'standard input'), 'standard input');
