@@ -14,7 +14,7 @@ interface Node {
 /** Go's encoding/json escapes what HTML could misread, also inside the keys of fieldsV1. */
 const HTML = /[<>&\u2028\u2029]/g;
 const escapeHtml = (text: string): string =>
-  text.replace(HTML, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.search(HTML) < 0 ? text : text.replace(HTML, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** JSON as Go writes it: keys sorted by the caller, HTML escaped. */
 export const goJson = (value: unknown): string => escapeHtml(JSON.stringify(value));
@@ -56,7 +56,8 @@ export class FieldSet {
     }
   }
 
-  private put(element: string, member: boolean, children: FieldSet | undefined): void {
+  /** Only for sets under construction. A node that is nothing is left out. */
+  put(element: string, member: boolean, children: FieldSet | undefined): void {
     const kept = children?.empty === false ? children : undefined;
     if (member || kept !== undefined) this.nodes.set(element, { member, children: kept });
   }

@@ -36,7 +36,9 @@ export function equal(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]));
   if (!isMap(a) || !isMap(b)) return false;
   const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every(name => name in b && equal(a[name], b[name]));
+  if (names.length !== Object.keys(b).length) return false;
+  for (const name of names) if (!(name in b) || !equal(a[name], b[name])) return false;
+  return true;
 }
 
 /** What an item without a path element goes by inside a set; never written out. */

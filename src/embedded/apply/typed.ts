@@ -26,29 +26,27 @@ const NOTHING: TypeNode = {};
 
 // Field sets
 
-export function fieldsOf(value: unknown, type: TypeNode): FieldSet {
-  const set = new FieldSet();
-  collect(value, type, [], set);
-  return set;
-}
+export const fieldsOf = (value: unknown, type: TypeNode): FieldSet => below(value, type) ?? new FieldSet();
 
-function collect(v: unknown, type: TypeNode, path: Path, set: FieldSet): void {
+/** The fields below a value; undefined for a leaf, which is owned as a whole. */
+function below(v: unknown, type: TypeNode): FieldSet | undefined {
   const shape = settle(type, shapeOf(type, v));
-  if (isLeaf(type, shape)) set.insert(path);
-  else if (shape === 'map') {
+  if (isLeaf(type, shape)) return undefined;
+  const set = new FieldSet();
+  if (shape === 'map') {
     const map = type.map!;
     for (const [name, item] of Object.entries(asMap(v) ?? {})) {
-      const below = [...path, fieldElement(name)];
-      collect(item, typeOfField(map, name) ?? NOTHING, below, set);
-      if (item === null || (isMap(item) && isEmpty(item)) || !map.fields.has(name)) set.insert(below);
+      const fields = below(item, typeOfField(map, name) ?? NOTHING);
+      const whole = fields === undefined || item === null || (isMap(item) && isEmpty(item)) || !map.fields.has(name);
+      set.put(fieldElement(name), whole, fields);
     }
   } else {
     for (const [element, items] of grouped(asList(v) ?? [], type.list!)) {
       // Duplicates are owned as one thing.
-      if (items.length === 1) collect(items[0], type.list!.items, [...path, element], set);
-      set.insert([...path, element]);
+      set.put(element, true, items.length === 1 ? below(items[0], type.list!.items) : undefined);
     }
   }
+  return set;
 }
 
 /** Named fields are usually not members of a set when something below them is; removing needs them to be. */
@@ -101,70 +99,104 @@ export interface Comparison {
   added: FieldSet;
 }
 
-interface Work extends Comparison {
-  problems: string[];
+type Change = keyof Comparison;
+
+/** Where two values are compared. Sets are made on the way up from a difference: most places have none. */
+interface Place extends Partial<Comparison> {
+  readonly up: Place | undefined;
+  readonly element: string;
 }
+
+/** The set of what has changed in this way below the place. */
+function setAt(place: Place, change: Change): FieldSet {
+  let set = place[change];
+  if (set === undefined) {
+    set = new FieldSet();
+    place[change] = set;
+    if (place.up) nodeIn(setAt(place.up, change), place.element).children = set;
+  }
+  return set;
+}
+
+function nodeIn(set: FieldSet, element: string) {
+  let node = set.nodes.get(element);
+  if (node === undefined) {
+    node = { member: false, children: undefined };
+    set.nodes.set(element, node);
+  }
+  return node;
+}
+
+function mark(place: Place, change: Change): void {
+  if (place.up) nodeIn(setAt(place.up, change), place.element).member = true;
+}
+
+const pathOf = (place: Place): string[] => (place.up ? [...pathOf(place.up), place.element] : []);
 
 export function compare(lhs: unknown, rhs: unknown, type: TypeNode): Comparison {
-  const out: Work = { removed: new FieldSet(), modified: new FieldSet(), added: new FieldSet(), problems: [] };
-  diff(lhs, rhs, type, [], out);
-  fail(out.problems);
-  return out;
+  const root: Place = { up: undefined, element: '' };
+  const problems: string[] = [];
+  diff(lhs, rhs, type, root, problems);
+  fail(problems);
+  const { removed = new FieldSet(), modified = new FieldSet(), added = new FieldSet() } = root;
+  return { removed, modified, added };
 }
 
-function diff(lhs: unknown, rhs: unknown, type: TypeNode, path: Path, out: Work): void {
+function diff(lhs: unknown, rhs: unknown, type: TypeNode, at: Place, problems: string[]): void {
   const [l, r] = [shapeOf(type, lhs), shapeOf(type, rhs)];
   let leaf: boolean;
-  if (rhs === undefined) leaf = diffAs(settle(type, l), lhs, rhs, type, path, out);
+  if (rhs === undefined) leaf = diffAs(settle(type, l), lhs, rhs, type, at, problems);
   else {
-    if (lhs !== undefined && l !== r) diffAs(settle(type, l), lhs, rhs, type, path, out);
-    leaf = diffAs(settle(type, r), lhs, rhs, type, path, out);
+    if (lhs !== undefined && l !== r) diffAs(settle(type, l), lhs, rhs, type, at, problems);
+    leaf = diffAs(settle(type, r), lhs, rhs, type, at, problems);
   }
   if (leaf) return;
-  if (lhs === undefined) out.added.insert(path);
-  else if (rhs === undefined) out.removed.insert(path);
+  if (lhs === undefined) mark(at, 'added');
+  else if (rhs === undefined) mark(at, 'removed');
 }
 
 /** true: the two were compared as one value. */
-function diffAs(shape: Shape, lhs: unknown, rhs: unknown, type: TypeNode, path: Path, out: Work): boolean {
+function diffAs(shape: Shape, lhs: unknown, rhs: unknown, type: TypeNode, at: Place, problems: string[]): boolean {
   if (!isLeaf(type, shape)) {
     const as = shape === 'map' ? asMap : asList;
     const [a, b] = [as(lhs), as(rhs)];
     if (!isEmpty(a) || !isEmpty(b)) {
-      if (shape === 'map') diffFields((a ?? {}) as Json, (b ?? {}) as Json, type.map!, path, out);
-      else diffItems((a ?? []) as unknown[], (b ?? []) as unknown[], type.list!, path, out);
+      if (shape === 'map') diffFields((a ?? {}) as Json, (b ?? {}) as Json, type.map!, at, problems);
+      else diffItems((a ?? []) as unknown[], (b ?? []) as unknown[], type.list!, at, problems);
       return false;
     }
   }
-  if (lhs === undefined) out.added.insert(path);
-  else if (rhs === undefined) out.removed.insert(path);
-  else if (!equal(lhs, rhs)) out.modified.insert(path);
+  if (lhs === undefined) mark(at, 'added');
+  else if (rhs === undefined) mark(at, 'removed');
+  else if (!equal(lhs, rhs)) mark(at, 'modified');
   return true;
 }
 
-function diffFields(lhs: Json, rhs: Json, map: MapType, path: Path, out: Work): void {
-  for (const name of new Set([...Object.keys(lhs), ...Object.keys(rhs)]))
-    diff(lhs[name], rhs[name], typeOfField(map, name) ?? NOTHING, [...path, fieldElement(name)], out);
+function diffFields(lhs: Json, rhs: Json, map: MapType, at: Place, problems: string[]): void {
+  const visit = (name: string): void =>
+    diff(lhs[name], rhs[name], typeOfField(map, name) ?? NOTHING, { up: at, element: fieldElement(name) }, problems);
+  for (const name of Object.keys(lhs)) visit(name);
+  for (const name of Object.keys(rhs)) if (!Object.hasOwn(lhs, name)) visit(name);
 }
 
-function diffItems(lhs: unknown[], rhs: unknown[], list: ListType, path: Path, out: Work): void {
+function diffItems(lhs: unknown[], rhs: unknown[], list: ListType, at: Place, problems: string[]): void {
   const problem = (text: string): void => {
-    out.problems.push(`${pathText(path)}: ${text}`);
+    problems.push(`${pathText(pathOf(at))}: ${text}`);
   };
   const [a, b] = [grouped(lhs, list, problem), grouped(rhs, list, problem)];
   for (const element of new Set([...a.keys(), ...b.keys()])) {
     const [l, r] = [a.get(element) ?? [], b.get(element) ?? []];
-    const below = [...path, element];
+    const inner: Place = { up: at, element };
     // Duplicates count as one atomic thing; becoming or ceasing to be one is an addition or a removal.
-    if (l.length < 2 && r.length < 2) diff(l[0], r[0], list.items, below, out);
+    if (l.length < 2 && r.length < 2) diff(l[0], r[0], list.items, inner, problems);
     else if (l.length > 1 && r.length > 1) {
-      if (!equal(l, r)) out.modified.insert(below);
+      if (!equal(l, r)) mark(inner, 'modified');
     } else if (l.length > 1) {
-      if (r.length > 0) diff(undefined, r[0], list.items, below, out);
-      out.removed.insert(below);
+      if (r.length > 0) diff(undefined, r[0], list.items, inner, problems);
+      mark(inner, 'removed');
     } else {
-      if (l.length > 0) diff(l[0], undefined, list.items, below, out);
-      out.added.insert(below);
+      if (l.length > 0) diff(l[0], undefined, list.items, inner, problems);
+      mark(inner, 'added');
     }
   }
 }

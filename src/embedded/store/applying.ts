@@ -37,9 +37,10 @@ export function applyRequest(server: Server, call: Call): Response {
     force: query.force === 'true' || query.force === '1',
   });
   if ('failure' in result) throw refusalOf(result.failure);
-  const managedFields = result.object.metadata.managedFields;
-  const object = decodeObject(call, result.object);
-  if (managedFields) object.metadata.managedFields = clone(managedFields);
+  // Written a moment ago by ourselves: nothing to read in them.
+  const { managedFields, ...metadata } = result.object.metadata;
+  const object = decodeObject(call, { ...result.object, metadata });
+  if (managedFields) object.metadata.managedFields = managedFields;
   if (!live) return createObject(server, call, object, true);
   return replace(server, call, live, object);
 }

@@ -14,11 +14,9 @@ export function equal(a: unknown, b: unknown): boolean {
   }
   const left = a as Json;
   const right = b as Json;
-  const keys = Object.keys(left).filter(k => left[k] !== undefined);
-  return (
-    keys.length === Object.keys(right).filter(k => right[k] !== undefined).length &&
-    keys.every(k => right[k] !== undefined && equal(left[k], right[k]))
-  );
+  for (const key of Object.keys(left)) if (!equal(left[key], right[key])) return false;
+  for (const key of Object.keys(right)) if (left[key] === undefined && right[key] !== undefined) return false;
+  return true;
 }
 
 /** A copy that shares nothing: stored objects are frozen, and what is handed in may change afterwards. */
@@ -26,7 +24,10 @@ export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone) as T;
   const out: Json = {};
-  for (const [key, child] of Object.entries(value)) if (child !== undefined) out[key] = clone(child);
+  for (const key of Object.keys(value)) {
+    const child = (value as Json)[key];
+    if (child !== undefined) out[key] = clone(child);
+  }
   return out as T;
 }
 

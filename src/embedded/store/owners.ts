@@ -3,7 +3,6 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import * as apply from '../apply/apply.ts';
 import { type TypeNode, typeOfBuiltin, typeOfCrd } from '../apply/types.ts';
 import { type Call, type Server, timeOf } from './call.ts';
-import { clone } from './json.ts';
 import type { CustomVersion, Served } from './resources.ts';
 
 /** The seam to src/embedded/apply: who owns which field. */
@@ -28,7 +27,7 @@ export function resetFieldsOf(call: Call): apply.ResetFields {
     : apply.resetFieldsOf(apiVersionOf(resource), resource.kind, subresource);
 }
 
-/** `after` with the managedFields that this create, update or patch leaves behind. */
+/** `after` with the managedFields that this create, update or patch leaves behind. It may share parts with `after`. */
 export function tracked(
   server: Server,
   call: Call,
@@ -38,17 +37,15 @@ export function tracked(
 ): AnyObject {
   const type = typeOf(call.resource);
   if (!type) return after;
-  return clone(
-    apply.trackUpdate({
-      manager,
-      ...(call.subresource === '' ? {} : { subresource: call.subresource }),
-      type,
-      time: timeOf(server),
-      resetFields: resetFieldsOf(call),
-      before,
-      after,
-    }),
-  );
+  return apply.trackUpdate({
+    manager,
+    ...(call.subresource === '' ? {} : { subresource: call.subresource }),
+    type,
+    time: timeOf(server),
+    resetFields: resetFieldsOf(call),
+    before,
+    after,
+  });
 }
 
 export const keepTimes = apply.keepTimes;

@@ -5,10 +5,12 @@ import { builtins, type CustomVersion, type Served } from './resources.ts';
 /** Which resources are served: the built-in ones, and those of established CustomResourceDefinitions. */
 export class Registry {
   readonly #byPath = new Map<string, Served>();
+  /** How many resources each group has: every request asks whether its group is there. */
+  readonly #groups = new Map<string, number>();
   readonly #custom = new Map<string, Served[]>();
 
   constructor() {
-    for (const r of builtins) this.#byPath.set(pathKey(r.group, r.version, r.plural), r);
+    for (const r of builtins) this.#set(r);
   }
 
   find(group: string, version: string, plural: string): Served | undefined {
@@ -20,11 +22,11 @@ export class Registry {
   }
 
   hasGroup(group: string): boolean {
-    return this.all().some(r => r.group === group);
+    return (this.#groups.get(group) ?? 0) > 0;
   }
 
   isCustomGroup(group: string): boolean {
-    return !builtins.some(r => r.group === group);
+    return !BUILT_IN.has(group);
   }
 
   /** Called on every write of a CustomResourceDefinition, and when one is loaded. */
@@ -32,14 +34,24 @@ export class Registry {
     this.forget(crd.metadata.name);
     const served = versionsOf(crd);
     this.#custom.set(crd.metadata.name, served);
-    for (const r of served) this.#byPath.set(pathKey(r.group, r.version, r.plural), r);
+    for (const r of served) this.#set(r);
   }
 
   forget(name: string): void {
-    for (const r of this.#custom.get(name) ?? []) this.#byPath.delete(pathKey(r.group, r.version, r.plural));
+    for (const r of this.#custom.get(name) ?? [])
+      if (this.#byPath.delete(pathKey(r.group, r.version, r.plural)))
+        this.#groups.set(r.group, this.#groups.get(r.group)! - 1);
     this.#custom.delete(name);
   }
+
+  #set(r: Served): void {
+    const key = pathKey(r.group, r.version, r.plural);
+    if (!this.#byPath.has(key)) this.#groups.set(r.group, (this.#groups.get(r.group) ?? 0) + 1);
+    this.#byPath.set(key, r);
+  }
 }
+
+const BUILT_IN: ReadonlySet<string> = new Set(builtins.map(r => r.group));
 
 const pathKey = (group: string, version: string, plural: string) => `${group}/${version}/${plural}`;
 

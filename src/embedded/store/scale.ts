@@ -26,8 +26,11 @@ export function scale(server: Server, call: Call): Response {
 
 /** Upstream forgets the time of an owner that came through /scale. */
 function withoutTime(object: AnyObject): AnyObject {
-  for (const entry of object.metadata.managedFields ?? []) if (entry.subresource === 'scale') delete entry.time;
-  return object;
+  const { managedFields } = object.metadata;
+  if (managedFields === undefined) return object;
+  const timeless = clone(managedFields);
+  for (const entry of timeless) if (entry.subresource === 'scale') delete entry.time;
+  return { ...object, metadata: { ...object.metadata, managedFields: timeless } };
 }
 
 function pathsOf(call: Call): { spec: string; status: string; selector: string } {

@@ -1,3 +1,4 @@
+import { clone } from './json.ts';
 import { canonical } from './quantity.ts';
 import data from './types.json' with { type: 'json' };
 
@@ -82,9 +83,15 @@ function decodeStruct(struct: string, value: Record<string, unknown>, path: stri
   for (const key of Object.keys(value)) if (!fields.has(key)) unknown.push(path === '' ? key : `${path}.${key}`);
   const out: Record<string, unknown> = {};
   for (const [name, field] of fields) {
+    const raw = value[name];
+    // Most fields of most objects are not there; their paths are not worth making.
+    if ((raw === undefined || raw === null) && field.type.is !== 'struct') {
+      if (!omitted(field, undefined)) out[name] = zero(field.type);
+      continue;
+    }
     const at = path === '' ? name : `${path}.${name}`;
     const goAt = goPath === '' ? name : `${goPath}.${name}`;
-    const got = decodeValue(field.type, value[name], at, { struct, path: goAt }, unknown);
+    const got = decodeValue(field.type, raw, at, { struct, path: goAt }, unknown);
     if (!omitted(field, got)) out[name] = got ?? zero(field.type);
   }
   return out;
@@ -178,14 +185,14 @@ function decodeScalar(name: string, value: unknown, type: Type, at: At): unknown
       if (typeof value !== 'string') throw mismatch(value, { is: 'scalar', name: 'string' }, at);
       return decodeTime(value, name === 'MicroTime');
     default:
-      return structuredClone(value);
+      return clone(value);
   }
 }
 
 function decodeBase64(value: string): string {
   const bad = /[^A-Za-z0-9+/=\r\n]/.exec(value);
   if (bad) throw new DecodeError(`illegal base64 data at input byte ${bad.index}`);
-  const text = value.replaceAll(/[\r\n]/g, '');
+  const text = /[\r\n]/.test(value) ? value.replaceAll(/[\r\n]/g, '') : value;
   if (text.length % 4 !== 0)
     throw new DecodeError(`illegal base64 data at input byte ${text.length - (text.length % 4)}`);
   return text;

@@ -9,7 +9,7 @@ import { decodeBody } from './codec.ts';
 import { establish } from './custom/definition.ts';
 import { customCreateErrors, customUpdateErrors } from './custom/validate.ts';
 import { formatter } from './format.ts';
-import { clone, equal, type Json, without } from './json.ts';
+import { equal, type Json, without } from './json.ts';
 import { checkMeta, checkMetaUpdate } from './meta.ts';
 import { keepTimes, tracked } from './owners.ts';
 import { countsGenerations, type Served } from './resources.ts';
@@ -135,10 +135,12 @@ const createsOnUpdate = new Set([
   'clusterrolebindings.rbac.authorization.k8s.io',
 ]);
 
-/** The common end of PUT and every PATCH: `next` is decoded, defaulted and has its managedFields. */
-export function replace(server: Server, call: Call, existing: AnyObject, proposed: AnyObject): Response {
+/**
+ * The common end of PUT and every PATCH: `next` is decoded, defaulted and has its managedFields. It becomes ours: what
+ * of it the server overwrites is changed in place.
+ */
+export function replace(server: Server, call: Call, existing: AnyObject, next: AnyObject): Response {
   const { resource } = call;
-  const next = clone(proposed);
   const meta = next.metadata;
   const foreign = meta.uid && meta.uid !== existing.metadata.uid ? meta.uid : undefined;
   if (foreign && call.request.method === 'PUT') {
@@ -220,7 +222,8 @@ function prepareCustom(call: Call, next: AnyObject, existing: AnyObject): void {
   if (call.subresource === 'status') {
     const { status, metadata } = next;
     for (const key of Object.keys(next)) delete (next as Json)[key];
-    Object.assign(next, clone(without(existing, 'status')));
+    // Stored parts are frozen, so they can be shared; what follows changes metadata only.
+    Object.assign(next, without(existing, 'status'), { metadata: { ...existing.metadata } });
     if (metadata.managedFields) next.metadata.managedFields = metadata.managedFields;
     if (status !== undefined) next.status = status;
   } else if (existing.status === undefined) delete next.status;

@@ -5,7 +5,8 @@ import { prune, pruneNulls, type Schema, setSchemaDefaults } from './schema.ts';
 
 /** Reads a custom resource: metadata as Go would, the rest pruned and defaulted by the CRD's schema. */
 export function decodeCustom(version: CustomVersion, body: Json, unknown: string[]): Json {
-  const { apiVersion, kind, metadata, ...rest } = clone(body);
+  const { apiVersion, kind, metadata, ...own } = body;
+  const rest = clone(own);
   if (metadata !== undefined && metadata !== null && !isObject(metadata)) {
     throw new DecodeError('unable to unmarshal metadata: it is not an object');
   }
