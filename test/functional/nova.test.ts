@@ -8,7 +8,7 @@ import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
-import { DaemonSet, Job, Node, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
+import { CronJob, DaemonSet, Job, Node, Pod, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
 import { adminLogin, host, keystoneOf, passwordIn, secret, sqlOf, template, text } from './services.ts';
 import { ours, slice } from './stories.ts';
@@ -227,6 +227,19 @@ describe('Nova', { timeout: 120_000 }, () => {
       'nova-cell1-map',
     ]);
     expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
+  });
+
+  it('keeps the CronJob of a cell that cannot be used for a moment', async () => {
+    const cloud = await readyNova();
+    const uid = () => cloud.get(CronJob, 'nova-cell1-housekeeping')?.metadata.uid;
+    const before = uid();
+    expect(before).toBeDefined();
+    cloud.hands.remove(Pod, NS, 'rabbitmq-0');
+    const waiting = () => lines(cloud).find(line => line.name === 'cell1')?.ready === false;
+    expect(await cloud.sim.until(waiting)).toBe('done');
+    await cloud.ready(Nova, 'nova');
+    await cloud.settle();
+    expect(uid()).toBe(before);
   });
 
   it('takes a cell in by an edit and restarts those who remember cells, and nobody else', async () => {

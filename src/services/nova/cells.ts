@@ -3,7 +3,7 @@ import { NovaCompute } from '../../../api/nova/compute.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { MariaDB } from '../../../api/openstack/mariadb.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { Pod, Secret } from '../../kube/resource.ts';
+import { CronJob, Pod, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { conditionOf, isReady } from '../../runtime/plan/ready.ts';
@@ -198,7 +198,18 @@ export async function cleanCell(cx: NovaCx, cell: string, trusted: Trust | undef
   const selector = podLabels('Nova', cx.name, process.name);
   const config = configOf(cx, cell, '', [kollaStart(process, [])]);
   const pod = podSpec({ podProfile: cx.spec.podProfile }, process, config, selector);
-  await keepClean(cx, `${cellObject(cx.name, cell)}-housekeeping`, selector, pod);
+  await keepClean(cx, cleanerOf(cx, cell), selector, pod);
+}
+
+const cleanerOf = (cx: NovaCx, cell: string): string => `${cellObject(cx.name, cell)}-housekeeping`;
+
+/**
+ * A cell that cannot be used just now, because its bus or database restarts, keeps its CronJob: pruned with it would go
+ * a run that is under way, and what is known of the last one.
+ */
+export function spareCleaner(cx: NovaCx, cell: string): void {
+  const found = cx.get(CronJob, cleanerOf(cx, cell));
+  if (found) cx.keep(found);
 }
 
 /** Names under which the cell's computes in pods may be known as hosts. */

@@ -30,6 +30,7 @@ import {
   leaveCell,
   mapCell,
   registerCellBus,
+  spareCleaner,
 } from './cells.ts';
 import { API_PORT, CONSOLE_PORT, METADATA_PORT, metadataAgentConf } from './config.ts';
 import { metadataAccount, type Shared, sharedBetween, spareMetadata } from './metadata.ts';
@@ -205,8 +206,10 @@ async function letCellGo(
 const cleaning = row('HousekeepingReady', {
   needs: { cells, trusted },
   aside: true,
-  run: async (cx, { cells, trusted }) =>
-    void (await cx.all([...cells.keys()].map(cell => cleanCell(cx, cell, trusted)))),
+  run: async (cx, { cells, trusted }) => {
+    for (const { name } of cellsOf(cx.spec)) if (!cells.has(name)) spareCleaner(cx, name);
+    await cx.all([...cells.keys()].map(cell => cleanCell(cx, cell, trusted)));
+  },
 });
 
 /** Reasons of a cell with which nothing is wrong: it takes its time. */
