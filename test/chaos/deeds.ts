@@ -4,12 +4,11 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Node } from '../../src/kube/resource.ts';
 import { Cloud, NS, type Rest } from '../functional/cloud.ts';
+import { cephSecret } from '../functional/services.ts';
 import type { Deed } from './search.ts';
 
 const sample = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject & { spec: object };
 const slice = (spec: object = {}) => ({ ...sample, spec: { ...sample.spec, ...spec } });
-
-const whole = parse(readFileSync('config/samples/controlplane_minimal.yaml', 'utf8')) as AnyObject;
 
 const clouds = new Map<string, Promise<Rest>>();
 
@@ -34,17 +33,19 @@ export const deploy: Deed = {
   act: cloud => cloud.apply(slice({ deletionPolicy: 'Retain' })),
 };
 
-/** The minimal sample, on a node that may run guests and meets the outside. */
-export const deployMinimal: Deed = {
-  name: 'deploy the minimal cloud',
+/** A sample of a whole cloud, on a node that may run guests and meets the outside. */
+const deploySample = (name: string, ...ground: readonly object[]): Deed => ({
+  name: `deploy the ${name} cloud`,
   before: async () => undefined,
   act: cloud => {
     const [node] = cloud.hands.list(Node, '');
     const labels = { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' };
     cloud.hands.patch(Node, '', node!.metadata.name, { metadata: { labels } });
-    cloud.apply(whole);
+    cloud.apply(...ground, parse(readFileSync(`config/samples/controlplane_${name}.yaml`, 'utf8')) as AnyObject);
   },
-};
+});
+
+export const deployMinimal = deploySample('minimal');
 
 export const edit: Deed = {
   name: 'edit',
@@ -63,3 +64,15 @@ const remove = (policy: 'Retain' | 'Delete'): Deed => ({
 
 export const removeRetain = remove('Retain');
 export const removeDelete = remove('Delete');
+
+/** All, by name: what a search spreads over processes. The sample with TLS needs a cert-manager, which these have not. */
+export const DEEDS: readonly Deed[] = [
+  deploy,
+  edit,
+  removeRetain,
+  removeDelete,
+  deployMinimal,
+  deploySample('cells'),
+  deploySample('ovs'),
+  deploySample('ceph', cephSecret()),
+];
