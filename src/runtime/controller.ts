@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ApiError } from '../kube/errors.ts';
 import type { Log } from '../world/log.ts';
 import { type Clock, type Random, sleep, uuid } from '../world/world.ts';
@@ -160,6 +161,8 @@ export class Controller {
     const id = uuid(random);
     const log = this.#deps.log.child({ controller: this.name, object: key, reconcile: id });
     const abort = new AbortController();
+    // Rows run side by side and each of their calls listens until it is answered: many, but as many as leave again.
+    setMaxListeners(0, abort.signal);
     const { timeout = TIMEOUT } = this.#options;
     const started = clock.now();
     const cancel = clock.timer(
