@@ -116,6 +116,7 @@ export function createOperator(options: OperatorOptions): Operator {
     secrets,
     gate: new Gate(clock, metrics),
     cloud,
+    clock,
     random,
     env: options.env ?? {},
     memory: new Memory(),

@@ -25,6 +25,8 @@ export interface CloudOptions {
   readonly backendFaults?: BackendOptions['intercept'];
   /** What containers do, asked before the table of the backends: Jobs that fail, servers that never get ready. */
   readonly programs?: Programs;
+  /** StatefulSets as from Kubernetes 1.37 on; else as before it, which takes pods more easily. */
+  readonly setsCount?: boolean;
   /** Stands between all clients and the store: an oracle that looks at every request. */
   readonly wrap?: (store: Store) => Store;
   /** What an earlier run left. Take another seed than it had: the same one would give the same uids and passwords again. */
@@ -87,6 +89,7 @@ export class Cloud {
       clock: process.clock,
       random: process.random,
       programs: run => options.programs?.(run) ?? cloud.backends.programs(run),
+      setsCount: options.setsCount,
     });
     await cloud.drive(cloud.#pretenders.start());
     cloud.startOperator();

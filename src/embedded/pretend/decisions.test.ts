@@ -100,6 +100,18 @@ describe('a StatefulSet', () => {
   ] as const)('%s', (_, members, surplus, parallel, from, wanted) =>
     expect(steps(members, surplus, parallel, from)).toEqual(wanted),
   );
+
+  /** A second template while the first roll is under way: the top runs the first one. */
+  it.each([
+    ['a lower one stops', [m(0, 'leaving', false), m(1, 'ready', false)], [{ remove: 1 }], []],
+    ['a lower one starts', [m(0, 'starting', false), m(1, 'ready', false)], [{ remove: 1 }], [{ remove: 0 }]],
+    ['the top starts', [m(0, 'ready', false), m(1, 'starting', false)], [{ remove: 1 }], [{ remove: 1 }]],
+    ['the top stops', [m(0, 'ready', false), m(1, 'leaving', false)], [], []],
+    ['all serve', [m(0, 'ready', false), m(1, 'ready', false)], [{ remove: 1 }], [{ remove: 1 }]],
+  ] as const)('before 1.37 and from then on, when %s', (_, members, before, since) => {
+    expect(steps(members, [], true, 0)).toEqual(before);
+    expect(steps(members, [], true, 0, true)).toEqual(since);
+  });
 });
 
 describe('a Job', () => {

@@ -47,6 +47,8 @@ export interface PretendOptions {
   readonly nodes?: readonly NodePlan[];
   /** Milliseconds. */
   readonly delays?: Partial<Delays>;
+  /** Parallel sets count who is away before they take the next pod, as from Kubernetes 1.37 on; else as before it. */
+  readonly setsCount?: boolean;
 }
 
 export interface Pretenders {
@@ -127,7 +129,7 @@ export function pretend(options: PretendOptions): Pretenders {
   const looks = new Map([
     row(Deployment, d => deployment(hands, d as never)),
     row(ReplicaSet, s => replicaSet(hands, s as never)),
-    row(StatefulSet, s => statefulSet(hands, s as never)),
+    row(StatefulSet, s => statefulSet(hands, s as never, options.setsCount)),
     row(DaemonSet, s => daemonSet(hands, s as never)),
     row(Job, j => job(hands, j as never)),
     row(PersistentVolumeClaim, c => claim(hands, c as never)),

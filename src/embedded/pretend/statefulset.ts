@@ -48,6 +48,8 @@ export function steps(
   surplus: readonly Member[],
   parallel: boolean,
   rollFrom: number | undefined,
+  /** As Kubernetes does from 1.37 on (MaxUnavailableStatefulSet): none that serves goes while another one is away. */
+  counts = false,
 ): Move[] {
   const moves: Move[] = [];
   for (const m of members) {
@@ -61,6 +63,11 @@ export function steps(
     if (!parallel) return moves;
   }
   if (moves.length > 0 || rollFrom === undefined) return moves;
+  if (parallel && counts) {
+    const old = members.filter(m => m.ordinal >= rollFrom && !m.updated).reverse();
+    const next = members.every(m => m.is === 'ready') ? old.slice(0, 1) : old.filter(m => m.is === 'starting');
+    return next.map(m => ({ remove: m.ordinal }));
+  }
   for (const m of [...members].reverse()) {
     if (m.ordinal < rollFrom) break;
     if (!m.updated && m.is !== 'leaving') return [{ remove: m.ordinal }];
@@ -69,7 +76,7 @@ export function steps(
   return moves;
 }
 
-export async function statefulSet(hands: Hands, set: StatefulSetObject): Promise<undefined> {
+export async function statefulSet(hands: Hands, set: StatefulSetObject, counts = false): Promise<undefined> {
   const { name } = set.metadata;
   const update = `${name}-${shortHash(set.spec.template)}`;
   const current = set.status?.currentRevision ?? update;
@@ -85,7 +92,7 @@ export async function statefulSet(hands: Hands, set: StatefulSetObject): Promise
     const surplus = [...byOrdinal.keys()].filter(o => !ordinals.includes(o)).map(member);
     const rollFrom = strategy?.type === 'OnDelete' ? undefined : start + partition;
     const parallel = set.spec.podManagementPolicy === 'Parallel';
-    for (const move of steps(ordinals.map(member), surplus, parallel, rollFrom)) {
+    for (const move of steps(ordinals.map(member), surplus, parallel, rollFrom, counts)) {
       if ('remove' in move) await hands.remove(Pod, byOrdinal.get(move.remove)!);
       else {
         // While a roll is under way, members below it come back as they were.

@@ -17,15 +17,28 @@ const dropsEmpty = (apiVersion: string): boolean =>
  * each has the body's value. It needs no memory, so it holds right after a restart; it errs only towards applying.
  */
 export function applied(body: DeepReadonly<AnyObject>, live: DeepReadonly<AnyObject>, manager: string): boolean {
-  const entry = live.metadata.managedFields?.find(
-    (e: DeepReadonly<ManagedFieldsEntry>) => e.manager === manager && e.operation === 'Apply' && !e.subresource,
-  );
+  const entry = lastApply(live, manager);
   if (!entry) return false;
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = body;
   const { name: _name, namespace: _namespace, uid: _uid, ...ownMetadata } = metadata;
   const intent = Object.keys(ownMetadata).length > 0 ? { ...rest, metadata: ownMetadata } : rest;
   return sameFields(intent, live, entry.fieldsV1, dropsEmpty(body.apiVersion));
 }
+
+/** The same of the pod template alone: whether pods would stay. */
+export function appliedTemplate(
+  body: DeepReadonly<AnyObject>,
+  live: DeepReadonly<AnyObject>,
+  manager: string,
+): boolean {
+  const spec = lastApply(live, manager)?.fieldsV1['f:spec'] as Fields | undefined;
+  const fields = spec?.['f:template'] as Fields | undefined;
+  const templateOf = (object: DeepReadonly<AnyObject>) => (object.spec as { template?: unknown } | undefined)?.template;
+  return fields !== undefined && sameFields(templateOf(body), templateOf(live), fields, dropsEmpty(body.apiVersion));
+}
+
+const lastApply = (live: DeepReadonly<AnyObject>, manager: string): DeepReadonly<ManagedFieldsEntry> | undefined =>
+  live.metadata.managedFields?.find(e => e.manager === manager && e.operation === 'Apply' && !e.subresource);
 
 /** `lax`: an empty map or list of the body may be absent. */
 function sameFields(body: unknown, live: unknown, fields: Fields, lax: boolean): boolean {

@@ -5,15 +5,16 @@ import type { Client } from '../../kube/client.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
 import { Job, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
 import { redactText } from '../../world/log.ts';
-import type { Random } from '../../world/world.ts';
+import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, shortHash } from './canonical.ts';
 import type { Body, Cx, JobBody, Retention } from './cx.ts';
 import { dress, mayDelete, notOurs } from './dress.ts';
 import type { Managed } from './managed.ts';
-import { applied } from './match.ts';
+import { applied, appliedTemplate } from './match.ts';
 import { MANAGER, RETRY_ANNOTATION, ROW_LABEL, STEP_LABEL } from './names.ts';
 import { assertReady, conditionOf, jobFailure, jobStuck, workloadUnmet } from './ready.ts';
+import { HANGS_MS, rollOf } from './roll.ts';
 import type { Plan } from './row.ts';
 import type { Reads } from './tracker.ts';
 import { stall, Unmet, wait } from './unmet.ts';
@@ -28,6 +29,7 @@ export interface Shared {
   readonly secrets: Informer;
   readonly gate: Gate;
   readonly cloud: Cloud;
+  readonly clock: Pick<Clock, 'now'>;
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly memory: Memory;
@@ -35,12 +37,14 @@ export interface Shared {
   readonly lens?: <T extends Live>(object: T) => T;
 }
 
-/** What survives a pass only to save requests: losing it costs reads, never a write. */
+/** What survives a pass only to save requests: losing it costs reads and patience, never a write. */
 export class Memory {
   /** By resource, key and body hash: the version at which an apply of it changed nothing. */
   readonly applied = new Map<string, string>();
   /** By namespace/name of foreign Secrets: data at a version. */
   readonly secrets = new Map<string, { version: string; data: Readonly<Record<string, string>> }>();
+  /** By resource and key of sets that a new template waits for: what they look like, and since when. */
+  readonly rolls = new Map<string, { picture: string; since: number }>();
 }
 
 /** Keys of connection Secrets that say where, not how to get in: a message without them would help nobody. */
@@ -330,11 +334,46 @@ export class Pass<O extends Managed> {
   }
 
   async #workload(row: string, resource: Resource, body: Body): Promise<Live> {
+    this.#inTurn(row, resource, body);
     const live = await this.#apply(row, resource, body);
-    const selector = (live.spec as { selector?: { matchLabels?: Record<string, string> } }).selector?.matchLabels ?? {};
-    const unmet = workloadUnmet(live, this.#list(Pod, selector));
+    const unmet = workloadUnmet(live, this.#podsOf(live));
     if (unmet) throw wait(unmet);
     return live;
+  }
+
+  #podsOf(workload: Live): readonly Live[] {
+    const { selector } = workload.spec as { selector?: { matchLabels?: Record<string, string> } };
+    return this.#list(Pod, selector?.matchLabels ?? {});
+  }
+
+  /** A new template waits while it would take a second pod of its set down, unless the set hangs. */
+  #inTurn(row: string, resource: Resource, body: Body): void {
+    const { memory, clock } = this.#shared;
+    const { name } = body.metadata;
+    const key = keyIn(resource, this.#ref(name));
+    const live = this.#get(resource, name);
+    const picture = live?.kind === 'StatefulSet' ? rollOf(live, this.#podsOf(live)) : undefined;
+    if (picture === undefined || this.#sameTemplate(key, dress(this.#object, resource, body, row), live))
+      return void memory.rolls.delete(key);
+    const known = memory.rolls.get(key);
+    const since = known?.picture === picture ? known.since : clock.now();
+    memory.rolls.set(key, { picture, since });
+    const left = since + HANGS_MS - clock.now();
+    if (left <= 0) return;
+    throw wait({
+      reason: 'Progressing',
+      what: `${resource.kind} ${name} replaces its pods one by one, and a new template now would take a second one`,
+      who: 'Cluster',
+      next: 'finish that; then they are replaced once more',
+      // Nobody tells of what does not change.
+      after: left,
+    });
+  }
+
+  /** Where the server normalised a value, only memory tells that it is what we sent. */
+  #sameTemplate(key: string, wanted: AnyObject, live: Live | undefined): boolean {
+    const memo = this.#shared.memory.applied.get(key);
+    return memo?.startsWith(`${hashOf(wanted)} `) || (live !== undefined && appliedTemplate(wanted, live, MANAGER));
   }
 
   async #job(row: string, job: JobBody): Promise<void> {
