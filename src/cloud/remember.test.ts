@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../world/world.ts';
-import type { Cloud, Identity } from './ports.ts';
+import type { Bus, Cloud, Identity, Sql } from './ports.ts';
 import { remembering } from './remember.ts';
 
 const AT = { url: 'http://keystone:5000', user: 'admin', password: 'p', project: 'admin', region: 'RegionOne' };
@@ -18,9 +18,23 @@ function world() {
     };
   const port = new Proxy({}, { get: (_target, name) => answer(String(name)) }) as Identity;
   const clock = { now: () => now } as Clock;
-  const cloud = remembering({ identity: () => port } as Partial<Cloud> as Cloud, clock);
+  let there: readonly string[] = [];
+  const sql = { ensureDatabase: answer('ensureDatabase'), databases: () => answer('databases')().then(() => there) };
+  const cloud = remembering(
+    {
+      identity: () => port,
+      bus: () => port as object as Bus,
+      sql: () => sql as Partial<Sql> as Sql,
+    } as Partial<Cloud> as Cloud,
+    clock,
+  );
   return {
     keystone: (at = AT) => cloud.identity(at),
+    rabbitmq: (password = 'p') => cloud.bus({ url: 'http://rabbitmq:15672', user: 'admin', password }),
+    mariadb: () => cloud.sql({ host: 'mariadb', port: 3306, user: 'root', password: 'p' }),
+    has: (...names: readonly string[]) => {
+      there = names;
+    },
     asked: () => asked.splice(0),
     pass: (ms: number) => {
       now += ms;
@@ -31,7 +45,7 @@ function world() {
   };
 }
 
-describe('what Keystone was told it has', () => {
+describe('what a server was told it has', () => {
   it('is asked once in a moment, by whomever, and again afterwards', async () => {
     const { keystone, asked, pass } = world();
     expect(await keystone().ensureUser('nova', 'x', 'service', ['admin'])).toBe(true);
@@ -90,6 +104,29 @@ describe('what Keystone was told it has', () => {
     const { keystone, asked } = world();
     await keystone().check();
     await keystone().check();
+    expect(asked()).toHaveLength(2);
+  });
+
+  it('is asked of MariaDB by one list: a database that is lost is made anew at once, one that is there is not asked for', async () => {
+    const { mariadb, asked, pass, has } = world();
+    has('nova');
+    expect(await mariadb().ensureDatabase('nova')).toBe(false);
+    expect(await mariadb().databases()).toEqual(['nova']);
+    expect(asked()).toEqual(['databases']);
+    has();
+    pass(10_000);
+    expect(await mariadb().databases()).toEqual([]);
+    expect(await mariadb().ensureDatabase('nova')).toBe(true);
+    has('nova');
+    expect(await mariadb().ensureDatabase('nova')).toBe(false);
+    expect(asked()).toEqual(['databases', 'ensureDatabase nova', 'databases']);
+  });
+
+  it('is remembered of the bus too, and of each login of its own', async () => {
+    const { rabbitmq, asked } = world();
+    await rabbitmq().ensureUser('nova', 'x', 'nova');
+    await rabbitmq().ensureUser('nova', 'x', 'nova');
+    await rabbitmq('new').ensureUser('nova', 'x', 'nova');
     expect(asked()).toHaveLength(2);
   });
 });

@@ -1,62 +1,115 @@
 import type { Clock } from '../world/world.ts';
-import type { Cloud, Identity } from './ports.ts';
+import type { Bus, Cloud, Identity, Sql } from './ports.ts';
 
 /**
- * Passes come in bursts while a cloud rolls out, and each asks Keystone the same handful of questions, one after the other.
- * What it was told it had is believed for this long, unless something speaks against it: somebody's hand is seen a moment
- * later then, which no watch would show either.
+ * Passes come in bursts while a cloud rolls out, and each asks the same handful of questions, one after the other, with a
+ * login for each. What a server was told it had is believed for this long, unless something speaks against it: somebody's
+ * hand is seen a moment later then, which no watch would show either.
  */
 const MOMENT = 10_000;
 
-/** The same cloud, which asks Keystone for nothing that it answered a moment ago. */
-export function remembering(cloud: Cloud, clock: Clock): Cloud {
-  /** By server and question: until when the answer is believed. */
-  const known = new Map<string, Map<string, number>>();
+interface Answer {
+  readonly until: number;
+  readonly value: unknown;
+}
 
-  const identity: Cloud['identity'] = at => {
-    const port = cloud.identity(at);
-    const server = at.url;
+type Call<A extends readonly unknown[], T> = (...args: A) => Promise<T>;
+
+/** The same cloud, which asks its servers for nothing that they answered a moment ago. */
+export function remembering(cloud: Cloud, clock: Clock): Cloud {
+  const known = new Map<string, Map<string, Answer>>();
+
+  /** What is believed of one server; another login is another server, as one made anew has new passwords. */
+  const memory = (at: object) => {
+    const server = JSON.stringify(at);
     const forget = (): void => void known.delete(server);
-    /** A question whose answer does not change by being asked. */
-    const ask =
-      <A extends readonly unknown[]>(name: string, run: (...args: A) => Promise<boolean>) =>
-      async (...args: A): Promise<boolean> => {
-        const answers = known.get(server) ?? new Map<string, number>();
-        known.set(server, answers);
-        const key = JSON.stringify([name, at.region, args]);
-        for (const [old, until] of answers) if (until <= clock.now()) answers.delete(old);
-        if (answers.has(key)) return false;
-        const changed = await doubting(run)(...args);
-        // Not the map from before: what was forgotten meanwhile stays so.
-        if (known.get(server) === answers) answers.set(key, clock.now() + MOMENT);
-        return changed;
-      };
     /** Whatever fails may fail because an answer is no longer true. */
-    const doubting =
-      <A extends readonly unknown[], T>(run: (...args: A) => Promise<T>) =>
-      (...args: A): Promise<T> =>
+    const doubt =
+      <A extends readonly unknown[], T>(run: Call<A, T>): Call<A, T> =>
+      (...args) =>
         run(...args).catch((error: unknown) => {
           forget();
           throw error;
         });
+    /** A question whose answer does not change by being asked; `later` is the answer to who asks again. */
+    const ask =
+      <A extends readonly unknown[], T>(name: string, run: Call<A, T>, later: (answer: T) => T): Call<A, T> =>
+      async (...args) => {
+        const answers = known.get(server) ?? new Map<string, Answer>();
+        known.set(server, answers);
+        const key = JSON.stringify([name, args]);
+        for (const [old, { until }] of answers) if (until <= clock.now()) answers.delete(old);
+        const found = answers.get(key);
+        if (found !== undefined) return found.value as T;
+        const value = await doubt(run)(...args);
+        // Not the map from before: what was forgotten meanwhile stays so.
+        if (known.get(server) === answers) answers.set(key, { until: clock.now() + MOMENT, value: later(value) });
+        return value;
+      };
+    /** To a second one there is nothing left to change. */
+    const ensure = <A extends readonly unknown[]>(name: string, run: Call<A, boolean>) => ask(name, run, () => false);
+    /** After it, nothing is believed any more. */
     const drop =
-      <A extends readonly unknown[]>(run: (...args: A) => Promise<boolean>) =>
-      (...args: A): Promise<boolean> =>
+      <A extends readonly unknown[]>(run: Call<A, boolean>): Call<A, boolean> =>
+      (...args) =>
         run(...args).finally(forget);
+    return { doubt, ask, ensure, drop };
+  };
+
+  const sql: Cloud['sql'] = at => {
+    const port = cloud.sql(at);
+    const { doubt, ask, ensure, drop } = memory(at);
+    const databases = ask(
+      'databases',
+      () => port.databases(),
+      same => same,
+    );
+    const makeDatabase = drop((name: string) => port.ensureDatabase(name));
+    const told: Sql = {
+      check: doubt(() => port.check()),
+      // By the list alone: who is told that a database is lost must not be told that it is there when making it anew.
+      ensureDatabase: async name => !(await databases()).includes(name) && makeDatabase(name),
+      ensureUser: ensure('user', (...args) => port.ensureUser(...args)),
+      ensureAdmin: ensure('admin', (...args) => port.ensureAdmin(...args)),
+      ensureCertificate: doubt((...args) => port.ensureCertificate(...args)),
+      dropUser: drop((...args) => port.dropUser(...args)),
+      dropDatabase: drop((...args) => port.dropDatabase(...args)),
+      column: doubt((...args) => port.column(...args)),
+      databases,
+    };
+    return told;
+  };
+
+  const bus: Cloud['bus'] = at => {
+    const port = cloud.bus(at);
+    const { doubt, ensure, drop } = memory(at);
+    const told: Bus = {
+      check: doubt(() => port.check()),
+      ensureVhost: ensure('vhost', (...args) => port.ensureVhost(...args)),
+      ensureUser: ensure('user', (...args) => port.ensureUser(...args)),
+      dropUser: drop((...args) => port.dropUser(...args)),
+      dropVhost: drop((...args) => port.dropVhost(...args)),
+    };
+    return told;
+  };
+
+  const identity: Cloud['identity'] = at => {
+    const port = cloud.identity(at);
+    const { doubt, ensure, drop } = memory(at);
     const told: Identity = {
-      check: doubting(() => port.check()),
-      get: doubting((...args) => port.get(...args)),
-      post: doubting((...args) => port.post(...args)),
-      ensureProject: ask('project', (...args) => port.ensureProject(...args)),
-      ensureUser: ask('user', (...args) => port.ensureUser(...args)),
-      ensureRole: ask('role', (...args) => port.ensureRole(...args)),
-      ensureDomain: ask('domain', (...args) => port.ensureDomain(...args)),
-      ensureService: ask('service', (...args) => port.ensureService(...args)),
+      check: doubt(() => port.check()),
+      get: doubt((...args) => port.get(...args)),
+      post: doubt((...args) => port.post(...args)),
+      ensureProject: ensure('project', (...args) => port.ensureProject(...args)),
+      ensureUser: ensure('user', (...args) => port.ensureUser(...args)),
+      ensureRole: ensure('role', (...args) => port.ensureRole(...args)),
+      ensureDomain: ensure('domain', (...args) => port.ensureDomain(...args)),
+      ensureService: ensure('service', (...args) => port.ensureService(...args)),
       dropUser: drop((...args) => port.dropUser(...args)),
       dropDomain: drop((...args) => port.dropDomain(...args)),
       dropService: drop((...args) => port.dropService(...args)),
     };
     return told;
   };
-  return { ...cloud, identity };
+  return { ...cloud, sql, bus, identity };
 }
