@@ -27,7 +27,8 @@ describe('packing an option table', () => {
     });
     expect(schema.option('DEFAULT', 'a')).toEqual({ section: 'DEFAULT', name: 'a', t: 'bool' });
     expect(schema.renamed('DEFAULT', 'old')).toEqual({ section: 'libvirt', key: 'b' });
-    expect([...schema.sections].sort()).toEqual(['DEFAULT', 'libvirt']);
+    // Beside them are sections that the data lacks (src/oslo/options.ts).
+    expect([...schema.sections]).toEqual(expect.arrayContaining(['DEFAULT', 'libvirt']));
   });
 
   it('stores equal descriptions once', () => {

@@ -16,8 +16,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'an empty map of a custom resource counts as nothing',
     file: 'src/runtime/plan/match.ts',
-    find: 'dropsEmpty(body.apiVersion)',
-    replace: 'true',
+    find: 'sameFields(intent, live, entry.fieldsV1, dropsEmpty(body.apiVersion))',
+    replace: 'sameFields(intent, live, entry.fieldsV1, true)',
     caughtBy: 'src/runtime/plan/match.test.ts > an empty map is something',
   },
   {

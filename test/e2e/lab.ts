@@ -78,12 +78,16 @@ function operatorPids(): number[] {
     });
 }
 
-/** Every change of a workload or Job, in the order in which the API server tells of it. */
+/**
+ * Every change of a workload or Job, told when it stops, in the order of the changes: each kind has a watch of its own, and
+ * on a busy machine one lags behind another. Versions count in one row, because the lab has one etcd.
+ */
 async function watchWorkloads(namespace: string): ReturnType<Eyes['watch']> {
   const moments: Moment[] = [];
   const note = momentsOf(() => performance.now(), moments);
   const end = new AbortController();
   const streams: Promise<void>[] = [];
+  const seen: { readonly object: AnyObject; readonly how: 'written' | 'deleted' }[] = [];
   const follow = async (resource: Resource): Promise<void> => {
     const { items, resourceVersion } = await onLab.list(resource, { namespace });
     for (const item of items) note(item, 'seen');
@@ -94,7 +98,7 @@ async function watchWorkloads(namespace: string): ReturnType<Eyes['watch']> {
     const { events } = answer;
     const reading = async (): Promise<void> => {
       for await (const { type, object } of events)
-        note(object as AnyObject, type === 'DELETED' ? 'deleted' : 'written');
+        seen.push({ object: object as AnyObject, how: type === 'DELETED' ? 'deleted' : 'written' });
     };
     streams.push(reading());
   };
@@ -104,6 +108,8 @@ async function watchWorkloads(namespace: string): ReturnType<Eyes['watch']> {
     async stop() {
       end.abort();
       await Promise.allSettled(streams);
+      const version = ({ object }: (typeof seen)[number]) => Number(object.metadata.resourceVersion);
+      for (const { object, how } of seen.sort((a, b) => version(a) - version(b))) note(object, how);
     },
   };
 }
