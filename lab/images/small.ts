@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { paths, repo } from '../paths.ts';
 import { must } from '../shell.ts';
 import { needPackages, type Tool, tool } from '../tools.ts';
+import { nodeFlags } from './entrypoint.ts';
 import { operatorReference, small } from './names.ts';
 import { type Image, image, type Staged, stagedLayer } from './oci.ts';
 
@@ -84,13 +85,7 @@ export async function operatorImage(bundle = operatorBundle): Promise<Image> {
   });
   return image(operatorReference(version), [base, app], {
     user: '65532:65532',
-    // As in the Dockerfile.
-    entrypoint: [
-      '/usr/local/bin/node',
-      '--max-old-space-size=160',
-      '--max-semi-space-size=2',
-      '/app/openstack-operator.js',
-    ],
+    entrypoint: ['/usr/local/bin/node', ...nodeFlags(), '/app/openstack-operator.js'],
     env: { NODE_ENV: 'production', HOME: '/tmp' },
   });
 }
