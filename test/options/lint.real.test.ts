@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import { type Judged, type Known, onNames, onTables, onValues, type Verdict } fr
 import { type Excuse, excuses } from './excuses.ts';
 import { validated } from './services.ts';
 import { SERVICES, type Snippet, snippets } from './snippets.ts';
-import { virtualenv } from './venv.ts';
+import { python, virtualenv } from './venv.ts';
 
 /*
  * Our linter beside oslo-config-validator, on texts with mistakes: on names the two must agree, and where the options
@@ -22,21 +21,8 @@ const COUNT = 200;
 const folder = mkdtempSync(join(tmpdir(), 'lint-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function python(release: string, args: readonly string[], input = '') {
-  const venv = join(await virtualenv(release), 'venv/bin');
-  const words = args.map(arg => (arg === 'oslo-config-validator' ? join(venv, arg) : arg));
-  const done = spawnSync(join(venv, 'python'), words, {
-    input,
-    encoding: 'utf8',
-    timeout: 600_000,
-    maxBuffer: 1 << 26,
-  });
-  if (done.error) throw done.error;
-  return done;
-}
-
 async function judge(release: string, cases: readonly Snippet[]): Promise<{ judged: Judged[]; known: Known }> {
-  const done = await python(release, [VALIDATE], JSON.stringify({ namespaces: validated(release), cases }));
+  const done = python(await virtualenv(release), [VALIDATE], JSON.stringify({ namespaces: validated(release), cases }));
   if (done.status !== 0) throw new Error(`validate.py ended with ${done.status}:\n${done.stderr.slice(-2000)}`);
   const { verdicts, known } = JSON.parse(done.stdout) as { verdicts: Verdict[]; known: Known };
   const judged = cases.map((one, index) => ({
@@ -121,7 +107,7 @@ describe.each(releases)('lint beside oslo-config-validator, %s', { timeout: 900_
     const input = join(folder, `${release}.conf`);
     writeFileSync(input, one.text);
     const spaces = validated(release)[service]!.flatMap(name => ['--namespace', name]);
-    const done = await python(release, ['oslo-config-validator', ...spaces, '--input-file', input]);
+    const done = python(await virtualenv(release), ['oslo-config-validator', ...spaces, '--input-file', input]);
     const said = [...done.stderr.matchAll(/^ERROR:root:(\S+)\/(\S+) is not part of the sample config$/gm)];
     expect(said.map(([, group, name]) => [group, name])).toEqual(one.verdict.unknown);
     expect(done.status).toBe(1);

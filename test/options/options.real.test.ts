@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { releases } from '../../src/oslo/options.ts';
 import { type Rendered, render } from './render.ts';
 import { falsePositives, namespaces } from './services.ts';
-import { virtualenv } from './venv.ts';
+import { python, virtualenv } from './venv.ts';
 
 /*
  * Every file that the operator writes for an oslo service, read by that service of that release:
@@ -18,17 +17,6 @@ import { virtualenv } from './venv.ts';
 const READ = fileURLToPath(new URL('./read.py', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'options-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-function python(venv: string, args: readonly string[], input = '') {
-  const done = spawnSync(join(venv, 'venv/bin/python'), args, {
-    input,
-    encoding: 'utf8',
-    timeout: 600_000,
-    maxBuffer: 1 << 26,
-  });
-  if (done.error) throw done.error;
-  return done;
-}
 
 interface Answer {
   readonly options: readonly (readonly [group: string, name: string, written: string, read: string | null])[];
@@ -55,8 +43,7 @@ function validate(venv: string, service: string, cases: readonly Rendered[]): st
   const input = join(folder, `${service}.conf`);
   writeFileSync(input, cases.flatMap(one => one.files.map(file => file.text)).join('\n'));
   const spaces = namespaces[service]!.flatMap(name => ['--namespace', name]);
-  const program = join(venv, 'venv/bin/oslo-config-validator');
-  const done = python(venv, [program, ...spaces, '--fatal-warnings', '--input-file', input]);
+  const done = python(venv, ['oslo-config-validator', ...spaces, '--fatal-warnings', '--input-file', input]);
   const found = done.stderr
     .split('\n')
     .filter(line => /^(ERROR|WARNING):root:/.test(line))

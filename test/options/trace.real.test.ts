@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -14,7 +12,7 @@ import { groupId } from '../../src/oslo/model.ts';
 import { releases, schemaOf } from '../../src/oslo/options.ts';
 import { assignments, parse } from '../../src/oslo/parse.ts';
 import { Cloud } from '../functional/cloud.ts';
-import { virtualenv } from './venv.ts';
+import { python, virtualenv } from './venv.ts';
 
 /*
  * `trace` says who set the value that counts. For every option of every rendered file the real oslo.config, which reads
@@ -122,13 +120,7 @@ async function judged(release: string, cases: readonly Case[]): Promise<Verdict[
       values: trace.values,
     })),
   }));
-  const done = spawnSync(join(venv, 'venv/bin/python'), [WHERE], {
-    input: JSON.stringify(input),
-    encoding: 'utf8',
-    timeout: 600_000,
-    maxBuffer: 1 << 26,
-  });
-  if (done.error) throw done.error;
+  const done = python(venv, [WHERE], JSON.stringify(input));
   if (done.status !== 0) throw new Error(`where.py ended with ${done.status}:\n${done.stderr.slice(-2000)}`);
   return JSON.parse(done.stdout) as Verdict[];
 }

@@ -1,3 +1,4 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,4 +21,13 @@ export function virtualenv(release: string): Promise<string> {
     .filter(line => !WITHOUT.test(line))
     .join('\n');
   return made(`options-venv-${release}`, lock);
+}
+
+/** Python of such a virtualenv; `oslo-config-validator` among the words means the program of that name in it. */
+export function python(venv: string, args: readonly string[], input = ''): SpawnSyncReturns<string> {
+  const bin = join(venv, 'venv/bin');
+  const words = args.map(arg => (arg === 'oslo-config-validator' ? join(bin, arg) : arg));
+  const done = spawnSync(join(bin, 'python'), words, { input, encoding: 'utf8', timeout: 600_000, maxBuffer: 1 << 26 });
+  if (done.error) throw done.error;
+  return done;
 }
