@@ -33,7 +33,7 @@ const input = row('InputReady', {
         who: 'User',
         next: 'use host: this version gives each service a name',
       });
-    const others = cx.list(OpenStackControlPlane, {}).filter(other => older(other, cx.object));
+    const others = cx.wishes(OpenStackControlPlane).filter(other => older(other, cx.object));
     if (others[0])
       throw stall({
         reason: 'AnotherControlPlane',

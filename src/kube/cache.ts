@@ -34,6 +34,14 @@ export type CacheDeps = InformerDeps;
 
 export function createCache(deps: CacheDeps): Cache {
   const informers = new Map<string, Informer>();
+  /** By resource, what for() answers: rows ask dozens of times per pass, and there are some sixty informers. */
+  const chosen = new Map<string, Informer>();
+  function choose(resource: Resource): void {
+    const mine = [...informers.values()].filter(informer => resourceName(informer.resource) === resourceName(resource));
+    const found = mine.find(informer => !informer.options.metadataOnly) ?? mine[0];
+    if (found) chosen.set(resourceName(resource), found);
+    else chosen.delete(resourceName(resource));
+  }
 
   async function waitForSync({ timeout = SYNC_TIMEOUT, signal }: { timeout?: number; signal?: AbortSignal } = {}) {
     const over = new AbortController();
@@ -66,6 +74,7 @@ export function createCache(deps: CacheDeps): Cache {
       if (!informer) {
         informer = createInformer(options, deps);
         informers.set(key, informer);
+        choose(options.resource);
       } else {
         assertSameKeeping(informer.options, options);
         for (const [name, indexer] of Object.entries(options.indexers ?? {})) informer.addIndexer(name, indexer);
@@ -73,18 +82,18 @@ export function createCache(deps: CacheDeps): Cache {
       return informer as Informer<KubeObject> as Informer<T>;
     },
     for: <T extends KubeObject>(resource: Resource) => {
-      const mine = [...informers.values()].filter(informer => sameResource(informer.resource, resource));
-      const found = mine.find(informer => !informer.options.metadataOnly) ?? mine[0];
+      const found = chosen.get(resourceName(resource));
       if (!found) throw new NoInformer(`nobody watches ${resourceName(resource)}: register an informer before reading`);
       return found as Informer<KubeObject> as Informer<T>;
     },
-    has: resource => [...informers.values()].some(informer => sameResource(informer.resource, resource)),
+    has: resource => chosen.has(resourceName(resource)),
     all: () => [...informers.values()],
     startAll() {
       for (const informer of informers.values()) informer.start();
     },
     async drop(informer) {
       for (const [key, known] of informers) if (known === informer) informers.delete(key);
+      choose(informer.resource);
       await informer.stop();
     },
     async stopAll() {
@@ -93,8 +102,6 @@ export function createCache(deps: CacheDeps): Cache {
     waitForSync,
   };
 }
-
-const sameResource = (a: Resource, b: Resource): boolean => a.group === b.group && a.plural === b.plural;
 
 const keyOfOptions = (o: InformerOptions): string =>
   JSON.stringify([

@@ -16,7 +16,7 @@ import { INSTANCE_INDEX, instanceIndex, Memory, OWNER_INDEX, ownerIndex } from '
 import { isReady } from '../runtime/plan/ready.ts';
 import type { Plan } from '../runtime/plan/row.ts';
 import { Tracker } from '../runtime/plan/tracker.ts';
-import { watchOwn } from '../runtime/sources.ts';
+import { changedByOthers, watchOwn } from '../runtime/sources.ts';
 import { type Log, silent } from '../world/log.ts';
 import type { World } from '../world/world.ts';
 
@@ -148,7 +148,10 @@ export function createOperator(options: OperatorOptions): Operator {
 
   /** Each owner once: an idle worker takes the first call at once, and a second one would make it run twice. */
   const wake = (resource: Resource, ...states: DeepReadonly<AnyObject>[]): void => {
-    for (const owner of new Set(states.flatMap(object => [...tracker.concerned(resource, object.metadata)]))) {
+    const [before, after] = states;
+    const statusOnly = before !== undefined && after !== undefined && !changedByOthers(before, after);
+    const concerned = states.flatMap(object => [...tracker.concerned(resource, object.metadata, statusOnly)]);
+    for (const owner of new Set(concerned)) {
       const cut = owner.indexOf(' ');
       controllers.get(owner.slice(0, cut))?.enqueue(owner.slice(cut + 1));
     }

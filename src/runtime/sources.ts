@@ -1,5 +1,5 @@
 import type { Informer } from '../kube/cache.ts';
-import { type AnyObject, type DeepReadonly, type KubeObject, keyOf, refOf } from '../kube/object.ts';
+import { type AnyObject, type DeepReadonly, type KubeObject, keyOf, type ObjectMeta, refOf } from '../kube/object.ts';
 import { type Resource, resourceName } from '../kube/resource.ts';
 import { LOW, NORMAL } from './queue.ts';
 
@@ -60,7 +60,7 @@ function ownersOf(object: DeepReadonly<KubeObject>, owner: Resource): readonly s
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
 /**
- * Spec, labels, annotations, finalizers or deletion changed; status did not. A kind without generation (Secret,
+ * Spec, labels, annotations, owners, finalizers or deletion changed; status did not. A kind without generation (Secret,
  * ConfigMap) has no status worth telling apart.
  */
 export function changedByOthers(before: unknown, after: unknown): boolean {
@@ -70,9 +70,12 @@ export function changedByOthers(before: unknown, after: unknown): boolean {
   return (
     !sameMap(a.labels, b.labels) ||
     !sameMap(a.annotations, b.annotations) ||
+    owners(a) !== owners(b) ||
     a.finalizers?.join() !== b.finalizers?.join()
   );
 }
+
+const owners = ({ ownerReferences }: DeepReadonly<ObjectMeta>) => ownerReferences?.map(owner => owner.uid).join();
 
 function sameMap(a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean {
   const names = Object.keys(a);

@@ -1,6 +1,6 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, DeepReadonly, ObjectMeta } from '../kube/object.ts';
-import { apiVersionOf, Job, Pod, ReplicaSet, type Resource, Secret } from '../kube/resource.ts';
+import { apiVersionOf, Job, Pod, ReplicaSet, Secret } from '../kube/resource.ts';
 import type { Conf } from '../oslo/conf.ts';
 import { generatedKey, overrideKey } from '../oslo/conf.ts';
 import { type UserText, userText } from '../oslo/layers.ts';
@@ -104,7 +104,7 @@ function above<O extends Managed>(cx: Cx<O>): readonly { kind: string; name: str
     const ref = metadata.ownerReferences?.find(owner => owner.controller);
     if (ref === undefined) return found;
     const kind = KINDS.find(own => own.kind === ref.kind && apiVersionOf(own) === ref.apiVersion);
-    const parent = kind && cx.get(kind as Resource, ref.name);
+    const parent = kind && cx.wish(kind, ref.name);
     if (parent?.metadata.uid !== ref.uid) return found;
     found.unshift({ kind: ref.kind, name: ref.name, text: (parent.spec as UserConfig).customServiceConfig });
     metadata = parent.metadata;

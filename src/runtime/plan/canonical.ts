@@ -32,7 +32,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object' || Array.isArray(b)) return false;
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  for (const key of new Set([...Object.keys(left), ...Object.keys(right)]))
-    if (!sameJson(left[key], right[key])) return false;
+  for (const key of Object.keys(left)) if (!sameJson(left[key], right[key])) return false;
+  for (const key of Object.keys(right)) if (left[key] === undefined && right[key] !== undefined) return false;
   return true;
 }

@@ -28,6 +28,8 @@ export interface Retention {
   readonly retain?: boolean;
 }
 
+export type Wish = DeepReadonly<AnyObject> & { readonly status?: never };
+
 /**
  * All that a row may do. Each call gives a value or throws Unmet; outcomes exist only inside the engine.
  * Everything is in the object's own namespace: cross-namespace references do not exist (rule 5).
@@ -50,6 +52,12 @@ export interface Cx<O extends Managed> {
   get<K extends AnyKind>(kind: K, name: string): DeepReadonly<ObjectOf<K>> | undefined;
   get(resource: Resource, name: string): DeepReadonly<AnyObject> | undefined;
   list(resource: Resource, labels: Readonly<Record<string, string>>): readonly DeepReadonly<AnyObject>[];
+  /**
+   * What somebody wants of an object, not how far it is: without its status, whose changes do not run this object.
+   * A cloud writes its status dozens of times while it comes up, and everything below it looks up to it.
+   */
+  wish(resource: Resource, name: string): Wish | undefined;
+  wishes(resource: Resource): readonly Wish[];
   /** Past the cache, for decisions that destroy. */
   live(resource: Resource, name: string): Promise<AnyObject | undefined>;
   /** An object of ours that must exist and be Ready. */

@@ -8,7 +8,7 @@ import { redactText } from '../../world/log.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, shortHash } from './canonical.ts';
-import type { Body, Cx, JobBody, Retention } from './cx.ts';
+import type { Body, Cx, JobBody, Retention, Wish } from './cx.ts';
 import { dress, mayDelete, notOurs } from './dress.ts';
 import type { Managed } from './managed.ts';
 import { applied, appliedTemplate } from './match.ts';
@@ -39,8 +39,8 @@ export interface Shared {
 
 /** What survives a pass only to save requests: losing it costs reads and patience, never a write. */
 export class Memory {
-  /** By resource, key and body hash: the version at which an apply of it changed nothing. */
-  readonly applied = new Map<string, string>();
+  /** By resource and key: what was applied last, and the version that the server answered it with. */
+  readonly applied = new Map<string, { readonly hash: string; readonly version: string | undefined }>();
   /** By namespace/name of foreign Secrets: data at a version. */
   readonly secrets = new Map<string, { version: string; data: Readonly<Record<string, string>> }>();
   /** By resource and key of sets that a new template waits for: what they look like, and since when. */
@@ -85,6 +85,8 @@ export class Pass<O extends Managed> {
   /** By row: keys of what it applied or wants kept. */
   readonly #kept = new Map<string, Set<string>>();
   readonly #secretValues = new Set<string>();
+  /** The same, the longest first; undefined when one was added since. */
+  #masked: readonly string[] | undefined;
   #alive: Promise<void> | undefined;
   readonly reported: Record<string, unknown> = {};
   after: number | undefined;
@@ -102,7 +104,8 @@ export class Pass<O extends Managed> {
   mask(text: string): string {
     let out = redactText(text);
     // The longest first: a value inside another one would leave the rest of it in sight.
-    for (const value of [...this.#secretValues].sort((a, b) => b.length - a.length)) out = out.replaceAll(value, '***');
+    this.#masked ??= [...this.#secretValues].sort((a, b) => b.length - a.length);
+    for (const value of this.#masked) out = out.replaceAll(value, '***');
     return out.length > 512 ? `${out.slice(0, 509)}...` : out;
   }
 
@@ -126,6 +129,8 @@ export class Pass<O extends Managed> {
       serverTime: () => shared.client.serverTime(),
       get: ((resource: Resource, name: string) => this.#seen(resource, name)) as Cx<O>['get'],
       list: (resource, labels) => this.#list(resource, labels),
+      wish: (resource, name) => this.#wish(resource, name),
+      wishes: resource => this.#wishes(resource),
       live: (resource, name) => this.#client.get<AnyObject>(resource, this.#ref(name)),
       ready: (kind, name, field) => this.#ready(kind, name, field),
       secret: (name, keys, field) => this.#secret(name, keys, field),
@@ -212,6 +217,19 @@ export class Pass<O extends Managed> {
     return this.#informer(resource)?.list({ namespace, labels, ...(index && { index }) }) ?? [];
   }
 
+  #wish(resource: Resource, name: string): Wish | undefined {
+    const ref = this.#ref(name, resource);
+    this.#reads.read(resource, ref, 'wish');
+    const found = this.#written.get(keyIn(resource, ref)) ?? this.#informer(resource)?.get(ref);
+    return found && wishOf(this.#shared.lens ? this.#shared.lens(found) : found);
+  }
+
+  #wishes(resource: Resource): readonly Wish[] {
+    const namespace = this.#object.metadata.namespace ?? '';
+    this.#reads.scan(resource, namespace, {}, 'wish');
+    return this.#informer(resource)?.list({ namespace }).map(wishOf) ?? [];
+  }
+
   #ready<K extends AnyKind>(kind: K, name: string, field: string): DeepReadonly<ObjectOf<K>> {
     const found = this.#seen(kind, name);
     if (found === undefined)
@@ -280,6 +298,7 @@ export class Pass<O extends Managed> {
   #noteSecret(data: Readonly<Record<string, string>>): void {
     for (const [key, value] of Object.entries(data))
       if (value.length >= 8 && !PLAIN_KEYS.has(key)) this.#secretValues.add(value);
+    this.#masked = undefined;
   }
 
   async #apply(row: string, resource: Resource, body: Body, options: Retention = {}): Promise<Live> {
@@ -293,13 +312,15 @@ export class Pass<O extends Managed> {
     if (live) {
       const why = notOurs(this.#object, live);
       if (why) throw why;
+      if (applied(wanted, live, MANAGER)) return live;
       const memo = this.#shared.memory.applied.get(key);
-      if (memo === `${hashOf(wanted)} ${live.metadata.resourceVersion}` || applied(wanted, live, MANAGER)) return live;
+      // The hash is the dearest question of a pass, so it comes last.
+      if (memo && memo.version === live.metadata.resourceVersion && memo.hash === hashOf(wanted)) return live;
     } else await this.#ownerLives();
     const result = await this.#client.apply(resource, wanted, { manager: MANAGER, force: true });
     this.#wrote(resource, result);
     // If the server normalised a value, our text and its object never match; the version then says "nothing changed".
-    this.#shared.memory.applied.set(key, `${hashOf(wanted)} ${result.metadata.resourceVersion}`);
+    this.#shared.memory.applied.set(key, { hash: hashOf(wanted), version: result.metadata.resourceVersion });
     return result;
   }
 
@@ -479,6 +500,12 @@ export class Pass<O extends Managed> {
     if (left) this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, left.metadata.resourceVersion);
     return left;
   }
+}
+
+/** The status is cut off in deed, not only in type: who reads it would not hear of its changes. */
+function wishOf(object: Live): Wish {
+  const { status: _, ...rest } = object;
+  return rest as Wish;
 }
 
 const keyIn = (resource: Resource, ref: Ref): string => `${resourceName(resource)} ${keyOf(ref)}`;

@@ -25,6 +25,23 @@ describe('Tracker', () => {
     expect([...tracker.concerned(Pod, meta('p', { app: 'x' }, 'other'))]).toEqual([]);
   });
 
+  it('a change of status alone does not wake who left the status out', () => {
+    const tracker = new Tracker();
+    tracker.begin('whole').read(Pod, ref('p'));
+    tracker.begin('all').scan(Pod, 'ns', {});
+    for (const owner of ['wish', 'wishes']) {
+      const reads = tracker.begin(owner);
+      if (owner === 'wish') reads.read(Pod, ref('p'), 'wish');
+      else reads.scan(Pod, 'ns', {}, 'wish');
+      reads.done();
+    }
+    expect([...tracker.concerned(Pod, meta('p'), true)].sort()).toEqual(['all', 'whole']);
+    expect([...tracker.concerned(Pod, meta('p'))].sort()).toEqual(['all', 'whole', 'wish', 'wishes']);
+    // A pass that does not look again is forgotten here too.
+    for (const owner of ['wish', 'wishes']) tracker.begin(owner).done();
+    expect([...tracker.concerned(Pod, meta('p'))].sort()).toEqual(['all', 'whole']);
+  });
+
   it('a read counts from the moment it is made, not from the end of the pass', () => {
     const tracker = new Tracker();
     const reads = tracker.begin('one');

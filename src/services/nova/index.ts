@@ -414,7 +414,7 @@ function inCatalog(cx: NovaCx): boolean {
   const age = (object: DeepReadonly<AnyObject>): string =>
     `${object.metadata.creationTimestamp} ${object.metadata.name}`;
   const own = cx.object as DeepReadonly<AnyObject>;
-  const rivals = cx.list(Nova, {}).filter(other => {
+  const rivals = cx.wishes(Nova).filter(other => {
     const { keystoneInstance, keystoneSecret } = other.spec as NovaObject['spec'];
     return !keystoneSecret && keystoneInstance === cx.spec.keystoneInstance && !other.metadata.deletionTimestamp;
   });

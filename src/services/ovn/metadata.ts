@@ -10,7 +10,7 @@ import { CA_BUNDLE } from '../tls/trust.ts';
 export async function metadataFiles<O extends Managed>(
   cx: Cx<O>,
 ): Promise<{ readonly files: readonly ConfigFile[]; readonly ca?: string }> {
-  for (const nova of cx.list(Nova, {})) {
+  for (const nova of cx.wishes(Nova)) {
     const { name } = nova.metadata;
     const cells = Object.keys((nova.spec as Partial<SpecOf<typeof Nova>>).cellTemplates ?? {}).sort();
     for (const owner of [name, ...cells.map(cell => `${name}-${cell}`)]) {
