@@ -152,6 +152,6 @@ describe('a cell that is taken out', () => {
     await cloud.sim.within(3_600_000, () => mapped(cloud).cell2 === undefined);
     await cloud.ready(OpenStackControlPlane, 'slice');
     await cloud.settle();
-    expect(Object.keys(mapped(cloud))).toEqual(['cell0', 'cell1']);
+    expect(Object.keys(mapped(cloud)).sort()).toEqual(['cell0', 'cell1']);
   }, 240_000);
 });

@@ -394,7 +394,7 @@ export class Pass<O extends Managed> {
   /** Where the server normalised a value, only memory tells that it is what we sent. */
   #sameTemplate(key: string, wanted: AnyObject, live: Live | undefined): boolean {
     const memo = this.#shared.memory.applied.get(key);
-    return memo?.startsWith(`${hashOf(wanted)} `) || (live !== undefined && appliedTemplate(wanted, live, MANAGER));
+    return (live !== undefined && appliedTemplate(wanted, live, MANAGER)) || memo?.hash === hashOf(wanted);
   }
 
   async #job(row: string, job: JobBody): Promise<void> {
