@@ -161,7 +161,7 @@ function describe(object: AnyObject, known: ReadonlyMap<string, string>): string
 function contentOf(object: AnyObject, known: ReadonlyMap<string, string>): unknown {
   if (object.kind === 'Secret') {
     if (GENERATED.test(object.metadata.name)) return Object.keys(decoded(object)).sort();
-    let text = JSON.stringify(decoded(object));
+    let text = JSON.stringify(canonical(decoded(object)));
     for (const [value, placeholder] of known) text = text.replaceAll(value, placeholder);
     return text;
   }
