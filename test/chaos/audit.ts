@@ -13,8 +13,9 @@ interface Write {
 /** Made and unmade by the cluster's own controllers as they please: how often is not ours to judge. */
 const CLUSTERS_OWN = /\/(pods|replicasets|controllerrevisions|events|leases|nodes|endpointslices)(\/|$)/;
 const BESIDE = /\/(events|leases)(\/|$)/;
-/** Made once, and then only read; the token keys rotate by design, on a schedule that no run here reaches. */
-const GENERATED = /-(root|admin|database|message-bus|identity|fernet-keys|credential-keys|metadata-secret)$/;
+/** Secrets made once, and then only read; the token keys rotate by design, on a schedule that no run here reaches. */
+export const GENERATED =
+  /-(root|admin|database|message-bus|identity|fernet-keys|credential-keys|metadata-secret|key|stack-domain|trustee)$/;
 
 /** Sees every request in the order in which the store commits it, and judges those of the operator (oracle O8). */
 export class Audit {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { Node } from '../../src/kube/resource.ts';
+import { authority, certManager } from '../functional/certificates.ts';
 import { Cloud, NS, type Rest } from '../functional/cloud.ts';
-import { cephSecret } from '../functional/services.ts';
+import { standsOn } from '../functional/samples.ts';
 import type { Deed } from './search.ts';
 
 const sample = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject & { spec: object };
@@ -33,16 +33,14 @@ export const deploy: Deed = {
   act: cloud => cloud.apply(slice({ deletionPolicy: 'Retain' })),
 };
 
-/** A sample of a whole cloud, on a node that may run guests and meets the outside. */
-const deploySample = (name: string, ...ground: readonly object[]): Deed => ({
+const deploySample = (name: string, beside?: Deed['beside']): Deed => ({
   name: `deploy the ${name} cloud`,
   before: async () => undefined,
   act: cloud => {
-    const [node] = cloud.hands.list(Node, '');
-    const labels = { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' };
-    cloud.hands.patch(Node, '', node!.metadata.name, { metadata: { labels } });
-    cloud.apply(...ground, parse(readFileSync(`config/samples/controlplane_${name}.yaml`, 'utf8')) as AnyObject);
+    standsOn(cloud, name);
+    cloud.apply(parse(readFileSync(`config/samples/controlplane_${name}.yaml`, 'utf8')) as AnyObject);
   },
+  ...(beside && { beside }),
 });
 
 export const deployMinimal = deploySample('minimal');
@@ -65,7 +63,7 @@ const remove = (policy: 'Retain' | 'Delete'): Deed => ({
 export const removeRetain = remove('Retain');
 export const removeDelete = remove('Delete');
 
-/** All, by name: what a search spreads over processes. The sample with TLS needs a cert-manager, which these have not. */
+/** All, by name: what a search spreads over processes. */
 export const DEEDS: readonly Deed[] = [
   deploy,
   edit,
@@ -74,5 +72,6 @@ export const DEEDS: readonly Deed[] = [
   deployMinimal,
   deploySample('cells'),
   deploySample('ovs'),
-  deploySample('ceph', cephSecret()),
+  deploySample('ceph'),
+  deploySample('tls', certManager(authority('public')).wrap),
 ];

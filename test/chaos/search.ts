@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../src/kube/object.ts';
 import { canonical } from '../../src/runtime/plan/canonical.ts';
 import { Cloud, type CloudOptions, NS, type Rest } from '../functional/cloud.ts';
-import { Audit } from './audit.ts';
+import { Audit, GENERATED } from './audit.ts';
 
 /** One thing that a user does to a cloud. */
 export interface Deed {
@@ -9,6 +9,8 @@ export interface Deed {
   /** Where the deed begins; undefined is an empty cluster. Made once per worker. */
   before(): Promise<Rest | undefined>;
   act(cloud: Cloud): void;
+  /** Somebody else's controllers in the cluster. */
+  readonly beside?: CloudOptions['wrap'];
 }
 
 export interface Moment extends Rest {
@@ -19,6 +21,7 @@ export interface Moment extends Rest {
 }
 
 export interface Reference {
+  readonly deed: Deed;
   readonly moments: readonly Moment[];
   readonly end: readonly string[];
   readonly created: ReadonlyMap<string, number>;
@@ -45,7 +48,7 @@ export function reference(deed: Deed): Promise<Reference> {
 async function moments(deed: Deed): Promise<Reference> {
   const found: Moment[] = [];
   const audit = new Audit();
-  const cloud = await Cloud.start({ seed: 2, from: await deed.before(), wrap: audit.wrap });
+  const cloud = await Cloud.start({ seed: 2, from: await deed.before(), wrap: seenBy(audit, deed) });
   let seen = cloud.sim.journal.length;
   deed.act(cloud);
   const take = (after: string): void =>
@@ -63,6 +66,7 @@ async function moments(deed: Deed): Promise<Reference> {
   if (audit.operatorWrites().length === 0) throw new Error(`${deed.name}: the operator wrote nothing`);
   if (audit.violations.length > 0) throw new Error(audit.violations.join('\n'));
   return {
+    deed,
     moments: found,
     end: endState(cloud),
     created: audit.created(),
@@ -70,10 +74,15 @@ async function moments(deed: Deed): Promise<Reference> {
   };
 }
 
+const seenBy =
+  (audit: Audit, deed: Deed): CloudOptions['wrap'] =>
+  store =>
+    audit.wrap(deed.beside?.(store) ?? store);
+
 /** A new operator, and a new kubelet, from that moment on: where does it end? */
 export async function resume(moment: Moment, wanted: Reference, seed: number): Promise<string[]> {
   const audit = new Audit();
-  const cloud = await Cloud.start({ seed, from: moment, wrap: audit.wrap });
+  const cloud = await Cloud.start({ seed, from: moment, wrap: seenBy(audit, wanted.deed) });
   return judge(cloud, audit, wanted, moment.created);
 }
 
@@ -84,7 +93,7 @@ export async function disturbed(
   meddle: (cloud: Cloud, audit: Audit) => Promise<void> | void = () => undefined,
 ): Promise<string[]> {
   const audit = new Audit();
-  const cloud = await Cloud.start({ ...options, from: await deed.before(), wrap: audit.wrap });
+  const cloud = await Cloud.start({ ...options, from: await deed.before(), wrap: seenBy(audit, deed) });
   const wanted = await reference(deed);
   deed.act(cloud);
   await meddle(cloud, audit);
@@ -120,12 +129,10 @@ export async function judge(
 }
 
 const VOLATILE = new Set(['Event', 'Pod', 'ReplicaSet', 'ControllerRevision', 'Lease']);
-/** Secrets that hold chance; what is made from them is compared with their values named instead of shown. */
-const GENERATED = /-(root|admin|database|message-bus|identity|fernet-keys|credential-keys|metadata-secret)$/;
-
 /** All that is there, without what differs between two good runs: uids, times, versions, passwords and their hashes. */
 export function endState(cloud: Cloud): string[] {
   const objects = cloud.store.objects().filter(o => o.metadata.namespace === NS && !VOLATILE.has(o.kind));
+  // Chance; what is made from it is compared with its values named instead of shown.
   const known = new Map(
     objects
       .filter(o => o.kind === 'Secret' && GENERATED.test(o.metadata.name))
@@ -178,9 +185,10 @@ const decoded = (secret: AnyObject): Record<string, string> =>
     ]),
   );
 
-/** Hashes stand at the end of names, in annotations and at the end of lines; uids and times anywhere. */
+/** Certificates and keys are chance; hashes stand at the end of names, in annotations and at the end of lines; uids and times anywhere. */
 const masked = (text: string): string =>
   text
+    .replace(/-----BEGIN (.*?)-----.*?-----END \1-----/g, 'PEM')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
     // Services get their addresses in the order in which they come.

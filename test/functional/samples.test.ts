@@ -4,9 +4,9 @@ import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Ingress } from '../../src/kube/resource.ts';
-import { authority, CERT_MANAGER, certManager, installForeign, issuer } from './certificates.ts';
+import { authority, certManager } from './certificates.ts';
 import { Cloud } from './cloud.ts';
-import { cephSecret, ingressClass, label } from './services.ts';
+import { GROUND, standsOn } from './samples.ts';
 
 const certificates = [
   'keystone-api',
@@ -19,19 +19,6 @@ const certificates = [
   'horizon',
 ];
 
-/** What each needs of its cluster beside a labelled node. */
-const GROUND: Readonly<Record<string, (cloud: Cloud) => void>> = {
-  minimal: () => {},
-  ceph: cloud => cloud.apply(cephSecret()),
-  cells: () => {},
-  ovs: () => {},
-  tls: cloud => {
-    cloud.hands.apply(ingressClass('traefik'));
-    installForeign(cloud, ...CERT_MANAGER);
-    cloud.hands.apply(issuer('ClusterIssuer', 'openstack-public'));
-  },
-};
-
 describe('every sample of a cloud', () => {
   it.each(Object.keys(GROUND))(
     '%s deploys, rests, also right after a restart, and goes without leaving anything but what was there before',
@@ -39,8 +26,7 @@ describe('every sample of a cloud', () => {
       const text = readFileSync(`config/samples/controlplane_${name}.yaml`, 'utf8');
       const sample = parse(text) as AnyObject & { spec: object };
       const cloud = await Cloud.start(certManager(authority('public')));
-      label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
-      GROUND[name]?.(cloud);
+      standsOn(cloud, name);
       const before = cloud.left();
       cloud.apply({ ...sample, spec: { ...sample.spec, deletionPolicy: 'Delete' } });
       await cloud.ready(OpenStackControlPlane, name);
