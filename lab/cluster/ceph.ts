@@ -4,7 +4,7 @@ import { cephRoots } from '../images/ceph.ts';
 import { pauseProgram } from '../images/small.ts';
 import { runPaths } from '../paths.ts';
 import { must, until } from '../shell.ts';
-import { alive, cgroupRoots, enter, makeCgroups, startDaemon, startHost } from './host.ts';
+import { alive, enter, startDaemon, startHost } from './host.ts';
 import { CGROUP, NETNS, node } from './layout.ts';
 
 /**
@@ -114,12 +114,8 @@ export async function rbd(...args: string[]): Promise<string> {
   return must(...inside('rbd', ...args));
 }
 
-/** In a cgroup of the lab like all that runs there, so that the census sees it wherever it is. */
-async function daemon(name: string, ...command: string[]): Promise<void> {
-  const groups = cgroupRoots().map(root => join(root, CGROUP_HERE, 'cgroup.procs'));
-  const enterGroup = groups.map(file => `echo $$ >'${file}'`).join('; ');
-  await startDaemon(HOST, `ceph-${name}`, ['sh', '-c', `${enterGroup}; exec chroot '${ROOT}' ${command.join(' ')}`], 0);
-}
+const daemon = (name: string, ...command: string[]): Promise<void> =>
+  startDaemon(HOST, `ceph-${name}`, ['chroot', ROOT, ...command], CGROUP_HERE);
 
 async function answers(): Promise<boolean> {
   return ceph('status').then(
@@ -131,7 +127,6 @@ async function answers(): Promise<boolean> {
 export async function startCeph(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await startHost({ name: HOST, netns: NETNS }, await pauseProgram());
-  makeCgroups(CGROUP_HERE);
   const env = {
     ...process.env,
     ROOT,

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { startedAt } from '../lockfile.ts';
 import { runPaths } from '../paths.ts';
 import { daemon, must, sleep, until } from '../shell.ts';
-import { CGROUP, DNS_IP } from './layout.ts';
+import { CGROUP, DNS_IP, SYSTEM_CGROUP } from './layout.ts';
 
 /**
  * A host of the lab is a set of namespaces held open by one process, the first of its pid namespace. Ending that
@@ -159,21 +158,19 @@ export function enter(host: string): string[] {
   return ['nsenter', '-t', String(pid), '--mount', '--uts', '--ipc', '--net', '--pid', '--'];
 }
 
-/** A cluster whose pods want all of the machine must still renew its leases and answer its probes. */
-const BEFORE_PODS = -5;
-
 /** Runs a daemon on a host, once. Its log is named after it. */
 export async function startDaemon(
   host: string,
   name: string,
   command: readonly string[],
-  nice = BEFORE_PODS,
+  cgroup = SYSTEM_CGROUP,
 ): Promise<void> {
   if (alive(name)) return;
   const [program, ...args] = [...enter(host), ...command];
   const outer = daemon(program!, args, join(runPaths.log, `${name}.log`));
   const pid = await childOf(outer, name);
-  setPriority(pid, nice);
+  makeCgroups(cgroup);
+  for (const root of cgroupRoots()) writeFileSync(join(root, cgroup, 'cgroup.procs'), String(pid));
   write(name, pid);
 }
 
@@ -209,8 +206,12 @@ export function cgroupRoots(): string[] {
     .map(fields => fields[1]!);
 }
 
-/** Of 1024 that every session has. Seen: a schema sync with 0 s of CPU after 130 s went through in 30 s. */
-const SHARES = 20_000;
+/**
+ * Of 1024 that every session and every other folder has. The lab: seen, a schema sync with 0 s of CPU after 130 s went
+ * through in 30 s. Its daemons: a cluster whose pods want all of the machine must still renew its leases and answer its
+ * probes; seen, etcd silent for 10 s and the operator without its lease.
+ */
+const SHARES: Readonly<Record<string, number>> = { [CGROUP]: 20_000, [SYSTEM_CGROUP]: 10_000 };
 
 /** Two kubelets must never share a cgroup: each deletes what it takes for an orphan of its own. */
 export function makeCgroups(cgroup: string): void {
@@ -229,8 +230,9 @@ export function makeCgroups(cgroup: string): void {
       }
       // The kernel may share the machine out by session, whatever `nice` says in each; the lab is one of many then, and its
       // pods, which ask for nothing, starve beside two compilers.
-      if (path === join(root, CGROUP) && existsSync(join(path, 'cpu.shares')))
-        writeFileSync(join(path, 'cpu.shares'), String(SHARES));
+      const shares = SHARES[relative(root, path)];
+      if (shares !== undefined && existsSync(join(path, 'cpu.shares')))
+        writeFileSync(join(path, 'cpu.shares'), String(shares));
       const control = join(parent, 'cgroup.subtree_control');
       const available = join(parent, 'cgroup.controllers');
       if (existsSync(control) && existsSync(available)) {

@@ -7,6 +7,8 @@ import { labName } from '../paths.ts';
 export const NETNS = labName;
 export const BRIDGE = 'br-lab';
 export const CGROUP = labName;
+/** Of the daemons that make a cluster; beside those of the nodes, of which kubelets delete what they do not know. */
+export const SYSTEM_CGROUP = `${CGROUP}/system`;
 export const SERVICE_CIDR = '10.96.0.0/16';
 export const API_SERVICE_IP = '10.96.0.1';
 export const DNS_IP = '10.96.0.10';

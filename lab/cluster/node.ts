@@ -169,8 +169,7 @@ export async function startContainerd(node: LabNode, fresh: boolean): Promise<vo
   const name = `containerd-${node.name}`;
   const was = alive(name);
   const command = [await tool('containerd'), '--config', below(node, 'containerd.toml'), '--log-level', 'warn'];
-  // Pods are its children and inherit this.
-  await startDaemon(node.name, name, command, 0);
+  await startDaemon(node.name, name, command);
   const up = async (): Promise<boolean> => {
     const [program, ...args] = [...enter(node.name), await tool('ctr'), '-a', socket(node), 'version'];
     return (await run(program!, args)).code === 0;
