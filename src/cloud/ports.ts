@@ -25,6 +25,8 @@ export interface SqlAddress {
   readonly password: string;
   /** PEM; when present the connection is TLS and verified against it. */
   readonly ca?: string;
+  /** Which server it is: another one may come to have the same address and password. */
+  readonly instance?: string;
 }
 
 export interface Sql {
@@ -51,6 +53,7 @@ export interface BusAddress {
   readonly user: string;
   readonly password: string;
   readonly ca?: string;
+  readonly instance?: string;
 }
 
 export interface Bus {

@@ -6,7 +6,7 @@ import type { Bus, Cloud, Identity, Sql } from './ports.ts';
  * login for each. What a server was told it had is believed for this long, unless something speaks against it: somebody's
  * hand is seen a moment later then, which no watch would show either.
  */
-const MOMENT = 10_000;
+const MOMENT = 60_000;
 
 interface Answer {
   readonly until: number;

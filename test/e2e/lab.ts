@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KINDS } from '../../api/kinds.ts';
 import { auditLog } from '../../lab/cluster/control.ts';
@@ -114,6 +115,16 @@ async function watchWorkloads(namespace: string): ReturnType<Eyes['watch']> {
   };
 }
 
+const began = Date.now();
+/** The API server starts a new one when the old one is full, also in the middle of a story. */
+function auditLogs(): string[] {
+  const folder = dirname(auditLog);
+  const full = readdirSync(folder).filter(
+    name => /^audit-.*\.log$/.test(name) && statSync(join(folder, name)).mtimeMs > began,
+  );
+  return [...full.sort().map(name => join(folder, name)), auditLog];
+}
+
 interface Audit {
   /** Without a name where nobody was known yet. */
   user: { username?: string };
@@ -152,9 +163,9 @@ export async function labStage(namespace: string, manager = 'story'): Promise<La
       await until(stage, 'the operator runs again', 120, async () => operatorPids().length > 0);
     },
     writes: () =>
-      readFileSync(auditLog, 'utf8')
-        .trim()
-        .split('\n')
+      auditLogs()
+        .flatMap(file => readFileSync(file, 'utf8').split('\n'))
+        .filter(line => line.includes(':openstack-operator"'))
         .map(line => JSON.parse(line) as Audit)
         .filter(a => a.user.username?.endsWith(':openstack-operator') && !['get', 'list', 'watch'].includes(a.verb))
         .filter(a => !/\/(events|leases)/.test(a.requestURI))

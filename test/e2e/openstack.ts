@@ -1,3 +1,4 @@
+import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { addressOf } from './lab.ts';
 
@@ -18,6 +19,18 @@ export const agentOf = (ca?: string): Agent =>
         ),
     },
   });
+
+/** The serial number of the certificate that a server shows. */
+export async function shownBy(host: string, port: number): Promise<string> {
+  const address = await addressOf(host);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address, port, servername: host, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 interface Call {

@@ -22,7 +22,7 @@ export async function adminAddress<O extends Managed>(
   object: DeepReadonly<MariaDBObject>,
 ): Promise<SqlAddress> {
   const { external } = object.spec;
-  const { name } = object.metadata;
+  const { name, uid } = object.metadata;
   if (!external) {
     const keys: { password: string; user?: string } = await cx.secret(
       rootSecret(object),
@@ -33,7 +33,7 @@ export async function adminAddress<O extends Managed>(
     const user = object.spec.secret ? ROOT : (keys.user ?? ROOT);
     const ca = await trustOf(cx, object);
     const at = { host: serviceHost(cx, name), port: PORT, user, password: keys.password };
-    return { ...at, ...(ca !== undefined && { ca }) };
+    return { ...at, ...(ca !== undefined && { ca }), ...(uid !== undefined && { instance: uid }) };
   }
   for (const field of ['hostname', 'adminSecret'] as const)
     if (external[field] === undefined)

@@ -43,12 +43,12 @@ export async function adminAddress<O extends Managed>(
   object: DeepReadonly<RabbitMQObject>,
 ): Promise<BusAddress> {
   const { external } = object.spec;
-  const { name } = object.metadata;
+  const { name, uid } = object.metadata;
   if (!external) {
     const { user, password } = await cx.secret(adminSecret(object), ['user', 'password'], `RabbitMQ ${name}`);
     const ca = await trustOf(cx, object);
     const url = `${schemeOf(object.spec)}://${serviceHost(cx, name)}:${portsOf(object.spec).management}`;
-    return { url, user, password, ...(ca !== undefined && { ca }) };
+    return { url, user, password, ...(ca !== undefined && { ca }), ...(uid !== undefined && { instance: uid }) };
   }
   for (const field of ['hostname', 'managementURL', 'adminSecret'] as const)
     if (external[field] === undefined)

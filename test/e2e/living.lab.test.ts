@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { CLOUD_NAMESPACE as namespace, prepareCloud } from '../../lab/cloud.ts';
+import { ISSUER } from '../../lab/cluster/certificates.ts';
+import { nodesOf } from '../../lab/cluster/layout.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import { Pod, Secret } from '../../src/kube/resource.ts';
+import { type LabStage, labStage } from './lab.ts';
+import { OpenStack, shownBy } from './openstack.ts';
+import { Poller, told } from './poller.ts';
+import { ready, until, valueIn } from './stage.ts';
+
+const release = process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2';
+const yaml = parse(readFileSync('lab/cloud.yaml', 'utf8')) as AnyObject & { spec: { nova: object } };
+const TLS = { enabled: true, issuerRef: { name: ISSUER, kind: 'ClusterIssuer' } };
+/** What one pod of a StatefulSet serves is away while it is replaced; Glance's volume is one pod's alone. */
+const ALONE = ['image'];
+
+/** The cloud of `make lab-cloud` is changed under the eyes of a client that asks every API twice a second. */
+describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
+  let stage: LabStage;
+  let poller: Poller;
+  let scheme = 'http';
+  const cloud = (more: object = {}) => ({
+    ...yaml,
+    spec: { ...yaml.spec, release, nova: { ...yaml.spec.nova, apiServiceTemplate: { replicas: 2 } }, ...more },
+  });
+  const keystone = `keystone-api.${namespace}.svc.cluster.local`;
+
+  /** As somebody who was told of both addresses. */
+  async function login(): Promise<OpenStack> {
+    const password = await valueIn(stage, 'keystone-admin', 'password', Secret);
+    const ca = await valueIn(stage, 'openstack-ca-bundle', 'ca.crt', Secret).catch(() => '');
+    const by = (way: string) => OpenStack.login(namespace, password, { url: `${way}://${keystone}:5000`, ca });
+    try {
+      return await by(scheme);
+    } catch (error) {
+      const other = scheme === 'http' ? 'https' : 'http';
+      const os = await by(other).catch(() => Promise.reject(error));
+      scheme = other;
+      return os;
+    }
+  }
+
+  const edited = async (more: object): Promise<void> => {
+    await stage.apply(cloud(more));
+    await ready(stage, OpenStackControlPlane, 'cloud');
+  };
+  /** Pods that serve, by uid. */
+  const pods = async () =>
+    (await stage.list(Pod))
+      .filter(pod => (pod.status as { phase?: string }).phase === 'Running')
+      .map(pod => pod.metadata.uid)
+      .sort();
+  const report = (what: string) => {
+    const tally = poller.turn();
+    console.log(`${what}: ${told(tally)}`);
+    return tally;
+  };
+
+  beforeAll(async () => {
+    await prepareCloud(nodesOf(1), { tls: TLS });
+    stage = await labStage(namespace);
+    await edited({});
+    poller = await Poller.start(login);
+  });
+  afterAll(() => poller?.stop());
+
+  it('answers every request while nothing happens', async () => {
+    await stage.pass(30);
+    const { asked, failed } = report('at rest');
+    expect(asked).toBeGreaterThan(100);
+    expect(failed).toEqual([]);
+  });
+
+  it('replaces every login that the operator made', async () => {
+    const users = async () => {
+      const secrets = (await stage.list(Secret)).filter(secret =>
+        /-(database|identity|message-bus)$/.test(secret.metadata.name),
+      );
+      return new Map(secrets.map(({ metadata, data }) => [metadata.name, (data as Record<string, string>).user]));
+    };
+    const before = await users();
+    const id = new Date().toISOString();
+    await edited({ actions: [{ name: 'rotate', id }] });
+    await until(stage, 'the action is done', 900, async () => {
+      const { actions = [] } = ((await stage.get(OpenStackControlPlane, 'cloud'))?.status ?? {}) as {
+        actions?: { id: string; state: string }[];
+      };
+      return actions.some(action => action.id === id && action.state === 'Done');
+    });
+    const after = await users();
+    expect([...before].filter(([name, user]) => after.get(name) === user)).toEqual([]);
+    const { failed } = report(`${before.size} logins replaced`);
+    expect(failed.filter(({ service }) => !ALONE.includes(service))).toEqual([]);
+  });
+
+  it('switches TLS on', async () => {
+    await edited({ tls: TLS });
+    report('TLS on');
+    await stage.pass(20);
+    expect([...(await login()).catalog.values()].filter(url => !url.startsWith('https://'))).toEqual([]);
+    expect(report('with TLS').failed).toEqual([]);
+  });
+
+  it('takes renewed certificates without a restart', async () => {
+    const running = await pods();
+    const before = await shownBy(keystone, 5000);
+    for (const { metadata } of await stage.list(Secret))
+      if (metadata.name.endsWith('-certificate')) await stage.remove(Secret, metadata.name);
+    await until(stage, 'Keystone shows another certificate', 300, async () => {
+      const now = await shownBy(keystone, 5000).catch(() => before);
+      return now !== before;
+    });
+    await stage.pass(60);
+    expect(await pods()).toEqual(running);
+    const { failed } = report('certificates renewed');
+    expect(failed.filter(({ service }) => !ALONE.includes(service))).toEqual([]);
+  });
+
+  it('switches TLS off', async () => {
+    await edited({});
+    report('TLS off');
+    await stage.pass(20);
+    expect([...(await login()).catalog.values()].filter(url => !url.startsWith('http://'))).toEqual([]);
+    expect(report('without TLS').failed).toEqual([]);
+  });
+});
