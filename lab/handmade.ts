@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { CLOUD_NAMESPACE } from './cloud.ts';
 import { kubectl, tryKubectl } from './kubectl.ts';
 import { runPaths } from './paths.ts';
+import { sleep } from './shell.ts';
 
 /*
  * The same cloud by a script instead of an operator, as the measure of what the operator's care costs in time.
@@ -53,6 +54,23 @@ export async function record(): Promise<void> {
   console.log(`${items.length} objects of namespace ${CLOUD_NAMESPACE} in ${FILE}`);
 }
 
+const onDelete = ({ spec }: Plain): boolean =>
+  (spec?.updateStrategy as { type?: string } | undefined)?.type === 'OnDelete';
+
+async function rolledOut(what: string): Promise<boolean> {
+  return (await tryKubectl(['-n', CLOUD_NAMESPACE, 'rollout', 'status', what, '--timeout=60s'])).code === 0;
+}
+
+/** For a set whose pods somebody else replaces, kubectl knows no roll-out. */
+async function allReady(what: string): Promise<boolean> {
+  const { status = {} } = JSON.parse(await inCloud(['get', what, '-o', 'json'])) as {
+    status?: { observedGeneration?: number; desiredNumberScheduled?: number; numberReady?: number };
+  };
+  if (status.observedGeneration !== undefined && status.numberReady === status.desiredNumberScheduled) return true;
+  await sleep(1000);
+  return false;
+}
+
 export async function run(): Promise<void> {
   const objects = JSON.parse(readFileSync(FILE, 'utf8')) as Plain[];
   const begun = Date.now();
@@ -76,8 +94,7 @@ export async function run(): Promise<void> {
     const end = Date.now() + MINUTES * 60_000;
     const what = `${object.kind.toLowerCase()}/${object.metadata.name}`;
     while (Date.now() < end) {
-      const { code } = await tryKubectl(['-n', CLOUD_NAMESPACE, 'rollout', 'status', what, '--timeout=60s']);
-      if (code === 0) return say(what);
+      if (await (onDelete(object) ? allReady(what) : rolledOut(what))) return say(what);
     }
     throw new Error(`${what} is not there after ${MINUTES} minutes`);
   }
