@@ -53,6 +53,12 @@ export interface Process {
   readonly drain?: boolean;
 }
 
+/** Asks often until it answers, and seldom from then on: a command in a container is no small thing for its node. */
+export const askedBy = (...command: string[]): { readonly startup: Probe; readonly readiness: Probe } => ({
+  startup: { exec: { command }, periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 300 },
+  readiness: { exec: { command }, periodSeconds: 10, timeoutSeconds: 10 },
+});
+
 export interface Requests {
   readonly cpu: string;
   readonly memory: string;

@@ -8,6 +8,7 @@ import { fieldOf } from '../env.ts';
 import { COMPUTE_LABEL, GATEWAY_LABEL, HOST_NETWORK, has, hostDevice, hostFolder, OVS_RUN, onNodes } from '../node.ts';
 import { POWERLESS, SWITCH } from '../ovn/chassis.ts';
 import { ovsdbScript, scriptArgv, switchScript, VSWITCHD_CTL } from '../ovn/scripts.ts';
+import { askedBy } from '../pod.ts';
 import { busSections, logging } from '../sections.ts';
 import type { ConfigInput } from '../service.ts';
 import type { Workload } from '../workload.ts';
@@ -77,7 +78,7 @@ export const agents = {
     image: 'openvswitch-vswitchd',
     security: SWITCH,
     volumes: () => [...OVS_FOLDERS, hostDevice('dev-net-tun', '/dev/net/tun')],
-    readiness: { exec: { command: ['ovs-appctl', '-t', VSWITCHD_CTL, 'version'] }, periodSeconds: 2 },
+    ...askedBy('ovs-appctl', '-t', VSWITCHD_CTL, 'version'),
   },
   l2: agent('openvswitch-agent', 'l2'),
   l3: agent('l3-agent', 'l3'),

@@ -6,7 +6,9 @@ import type { DeepReadonly } from '../../kube/object.ts';
 import { DaemonSet } from '../../kube/resource.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { type CephLink, cephFiles, cephLink } from '../ceph/link.ts';
+import { askedBy } from '../pod.ts';
 import { linkedService, neighbours } from '../service.ts';
+
 import { daemon, type Workload } from '../workload.ts';
 import { computeConf, STATE } from './config.ts';
 import {
@@ -62,11 +64,7 @@ export const novaCompute = linkedService(
         files: libvirtFiles,
         bare: true,
         volumes: () => libvirtVolumes,
-        readiness: {
-          exec: { command: ['virsh', '-c', 'qemu:///system', 'version'] },
-          periodSeconds: 5,
-          timeoutSeconds: 10,
-        },
+        ...askedBy('virsh', '-c', 'qemu:///system', 'version'),
         graceSeconds: 30,
       }),
       virtlogd: onEveryNode({

@@ -19,7 +19,7 @@ import {
   OVS_RUN,
   onNodes,
 } from '../node.ts';
-import type { Process, ProcessVolume } from '../pod.ts';
+import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
 import { logging } from '../sections.ts';
 import type { Workload } from '../workload.ts';
 import { clientSection, type OVNObject } from './address.ts';
@@ -74,7 +74,6 @@ export function chassisProcesses(
     hostFolder('run-ovn', OVN_RUN),
   ];
   const common = { user: 0, userName: 'root', direct: true, volumes, requests: { cpu: '10m', memory: '32Mi' } };
-  const every = { periodSeconds: 2, failureThreshold: 3 };
   return [
     {
       ...common,
@@ -84,10 +83,7 @@ export function chassisProcesses(
       volumes: [...volumes, ...mounts],
       security: POWERLESS,
       // Not for liveness: flows go on without the southbound database, and a restart would lose them.
-      readiness: {
-        exec: { command: ['sh', '-c', 'ovn-appctl -t ovn-controller connection-status | grep -qx connected'] },
-        ...every,
-      },
+      ...askedBy('sh', '-c', 'ovn-appctl -t ovn-controller connection-status | grep -qx connected'),
     },
     {
       ...common,
@@ -105,7 +101,7 @@ export function chassisProcesses(
       requests: { cpu: '50m', memory: '64Mi' },
       volumes: [...volumes, hostDevice('dev-net-tun', '/dev/net/tun')],
       env: [fieldOf('NODE_NAME', 'spec.nodeName'), fieldOf('NODE_IP', 'status.hostIP')],
-      readiness: { exec: { command: ['ovs-appctl', '-t', VSWITCHD_CTL, 'version'] }, ...every },
+      ...askedBy('ovs-appctl', '-t', VSWITCHD_CTL, 'version'),
     },
   ];
 }

@@ -22,7 +22,7 @@ import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { podLabels, serviceHost, workloadName } from '../names.ts';
 import { isolation, open } from '../network.ts';
-import type { Process, ProcessVolume } from '../pod.ts';
+import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
@@ -116,10 +116,7 @@ const northd: Workload<Spec> = {
   template: 'northd',
   direct: true,
   scratch: [OVN_RUN],
-  readiness: {
-    exec: { command: ['sh', '-c', 'ovn-appctl -t ovn-northd sb-connection-status | grep -qx connected'] },
-    periodSeconds: 2,
-  },
+  ...askedBy('sh', '-c', 'ovn-appctl -t ovn-northd sb-connection-status | grep -qx connected'),
   graceSeconds: 30,
   requests: { cpu: '10m', memory: '64Mi' },
 };
