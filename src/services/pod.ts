@@ -49,8 +49,11 @@ export interface Process {
   readonly direct?: boolean;
   /** What the scheduler sets aside for it, unless the user says otherwise. */
   readonly requests?: Requests;
-  /** It is behind a Service whose clients need a moment to learn that it stops. */
-  readonly drain?: boolean;
+  /**
+   * It is behind a Service whose clients need a moment to learn that it stops. Text: a command of the shell besides, which
+   * ends when the process can be told to stop.
+   */
+  readonly drain?: boolean | string;
 }
 
 /** Asks often until it answers, and seldom from then on: a command in a container is no small thing for its node. */
@@ -72,6 +75,8 @@ const REQUESTS: Requests = { cpu: '10m', memory: '128Mi' };
 
 /** Until every proxy has heard that the pod is no endpoint any more, it goes on serving (openstack-facts 27). */
 const DRAIN_SECONDS = 5;
+const drained = (drain: true | string): string[] =>
+  drain === true ? ['sleep', `${DRAIN_SECONDS}`] : ['sh', '-c', `sleep ${DRAIN_SECONDS}; ${drain}`];
 
 /** `device`: `mountPath` is the path of the device that a volume in block mode becomes. */
 export type ProcessVolume = Volume &
@@ -217,7 +222,7 @@ function containerOf(
       ports: Object.entries(process.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
     }),
     resources: resourcesOf(process.requests ?? REQUESTS, main ? block.resources : undefined),
-    ...(process.drain && { lifecycle: { preStop: { exec: { command: ['sleep', `${DRAIN_SECONDS}`] } } } }),
+    ...(process.drain && { lifecycle: { preStop: { exec: { command: drained(process.drain) } } } }),
     ...(process.startup && { startupProbe: process.startup }),
     ...(process.readiness && { readinessProbe: process.readiness }),
     ...(process.liveness && { livenessProbe: process.liveness }),

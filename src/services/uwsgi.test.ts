@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { uwsgiFile } from './uwsgi.ts';
+import { uwsgiDrain, uwsgiFile } from './uwsgi.ts';
 
 const app = { service: 'glance', port: 9292, module: 'glance.wsgi.api:application' };
 
@@ -12,5 +14,19 @@ describe('how an API is served', () => {
     expect(chunked).toContain('\nchunked-input-limit = 16777216\n');
     // Without TLS uWSGI reads chunks as it should.
     expect(uwsgiFile({ ...app, chunked: true }).text).toBe(uwsgiFile(app).text);
+  });
+
+  it('lets nobody stop it before its workers have loaded: a worker forgets what it is told while it loads', () => {
+    const marks = uwsgiFile({ ...app, processes: 1 }).text.match(/hook-accepting = exec:touch (\S+)\$PPID/)?.[1] ?? '';
+    const mark = `${marks}${process.pid}`;
+    writeFileSync(mark, '');
+    try {
+      // Ends, because the one worker, which is this process, has loaded.
+      expect(
+        execFileSync('sh', ['-c', `${uwsgiDrain({ ...app, processes: 1 })}; echo "$loaded"`], { encoding: 'utf8' }),
+      ).toBe('1\n');
+    } finally {
+      rmSync(mark);
+    }
   });
 });

@@ -23,6 +23,17 @@ export interface Uwsgi {
 /** One worker would let a slow request starve the probe. */
 export const PROCESSES = 2;
 
+/** One file per worker that has loaded its application, named by its pid. */
+const LOADED = '/tmp/uwsgi-loaded-';
+
+/**
+ * A worker that is told to stop while it loads its application forgets it, and its master then waits for ever (seen: ten
+ * minutes, until the kubelet's patience with Glance ended). So nobody tells it before.
+ */
+export const uwsgiDrain = ({ processes = PROCESSES }: Uwsgi): string =>
+  `for second in $(seq 60); do loaded=0; for file in ${LOADED}*; do [ ! -d "/proc/\${file##*-}" ] || loaded=$((loaded + 1)); done; ` +
+  `[ $loaded -lt ${processes} ] || break; sleep 1; done`;
+
 const path = (service: string): string => `/etc/uwsgi/${service}.ini`;
 
 export const uwsgiArgv = (service: string): string[] => ['uwsgi', '--ini', path(service)];
@@ -34,6 +45,7 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     // Finish what is running when asked to stop.
     'hook-master-start': 'unix_signal:15 gracefully_kill_them_all',
     'worker-reload-mercy': 80,
+    'hook-accepting': `exec:touch ${LOADED}$PPID`,
     'lazy-apps': 'true',
     'enable-threads': 'true',
     'thunder-lock': 'true',

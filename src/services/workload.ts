@@ -11,7 +11,7 @@ import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { has, onNodes } from './node.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate, type Requests } from './pod.ts';
 import { claimTemplate } from './storage.ts';
-import { type Uwsgi, uwsgiArgv, uwsgiFile } from './uwsgi.ts';
+import { type Uwsgi, uwsgiArgv, uwsgiDrain, uwsgiFile } from './uwsgi.ts';
 
 /** One kind of pods of a service: a line of its table. `S` is the spec of the service's kind. */
 export interface Workload<S> {
@@ -44,8 +44,7 @@ export interface Workload<S> {
   /** Started without Kolla also under its profile. */
   readonly direct?: boolean;
   readonly requests?: Requests;
-  /** It is behind a Service whose clients need a moment to learn that it stops. */
-  readonly drain?: boolean;
+  readonly drain?: Process['drain'];
   readonly graceSeconds?: number;
   /** Fields of the pod itself, e.g. hostNetwork. */
   readonly pod?: Partial<PodSpec>;
@@ -84,7 +83,7 @@ export function uwsgi<S>(
     readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
     liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
     graceSeconds: 90,
-    drain: true,
+    drain: uwsgiDrain(app),
     requests: { cpu: '50m', memory: '256Mi' },
     ...more,
   };
@@ -171,7 +170,7 @@ export function processOf<O extends Managed, S>(
     ...(workload.security && { security: workload.security }),
     ...(workload.direct && { direct: true }),
     ...(workload.requests && { requests: workload.requests }),
-    ...(workload.drain && { drain: true }),
+    ...(workload.drain && { drain: workload.drain }),
   };
 }
 

@@ -10,7 +10,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   compute: '/flavors?limit=1',
 };
 const EVERY_MS = 500;
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 /** How often a client asks Keystone where things are. */
 const CATALOG_MS = 5000;
 

@@ -34,7 +34,7 @@ import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
 import { iso, scheduleProblem } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
-import { uwsgiArgv, uwsgiFile } from '../uwsgi.ts';
+import { uwsgiArgv, uwsgiDrain, uwsgiFile } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
 import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
@@ -166,7 +166,7 @@ const config = row('ConfigReady', {
       argv: uwsgiArgv('keystone'),
       ports: { api: PORT },
       volumes: [...base.volumes, ...tlsVolumes(undefined, own)],
-      drain: true,
+      drain: uwsgiDrain(app),
       startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
       readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
       liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
