@@ -73,6 +73,9 @@ export interface Requests {
  */
 const REQUESTS: Requests = { cpu: '10m', memory: '128Mi' };
 
+/** Of Jobs that a whole cloud waits for: beside servers that start, which ask for half of it, they would get the least. */
+export const AWAITED: Requests = { cpu: '100m', memory: '128Mi' };
+
 /** Until every proxy has heard that the pod is no endpoint any more, it goes on serving (openstack-facts 27). */
 const DRAIN_SECONDS = 5;
 const drained = (drain: true | string): string[] =>

@@ -30,7 +30,7 @@ import { publish } from './ingress.ts';
 import { type BusLink, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { memberHost, podLabels, serviceHost, workloadName } from './names.ts';
 import { isolation, open } from './network.ts';
-import { kollaStart, type Process, type ProcessVolume, podSpec } from './pod.ts';
+import { AWAITED, kollaStart, type Process, type ProcessVolume, podSpec, type Requests } from './pod.ts';
 import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
 import { busSections, databaseSection, logging } from './sections.ts';
 import { certificate, MANAGES, overTls, READS } from './tls/certificate.ts';
@@ -220,10 +220,17 @@ export function serve<K extends AnyKind, I = void>(
     const bundle = volumes.filter(isBundle);
     return bundle.length > 0 ? { volumes: bundle } : {};
   };
-  const runJob = async (cx: Cx<O>, step: string, argv: readonly string[], pods: Pods, inputs: readonly unknown[]) => {
+  const runJob = async (
+    cx: Cx<O>,
+    step: string,
+    argv: readonly string[],
+    pods: Pods,
+    inputs: readonly unknown[],
+    requests?: Requests,
+  ) => {
     const [first] = pods;
     if (first === undefined) return;
-    const job = jobOf(first.process, step, argv);
+    const job = { ...jobOf(first.process, step, argv), ...(requests && { requests }) };
     const pod = podSpec(blockOf(cx, first.workload), job, first.config, labels(cx, step));
     await cx.job({ step, image: job.image, argv, inputs, labels: labels(cx, step), pod });
   };
@@ -237,7 +244,7 @@ export function serve<K extends AnyKind, I = void>(
       const shared = Object.keys(service.databases ?? {}).filter(name => !syncs.some(([own]) => own === name));
       const open = syncs.map(([name, argv]) => {
         const inputs = [name, ...shared].flatMap(each => placeOf(databases?.[each]));
-        return runJob(cx, stepOf(name), argv, config.pods, inputs);
+        return runJob(cx, stepOf(name), argv, config.pods, inputs, AWAITED);
       });
       await cx.all(open);
     },

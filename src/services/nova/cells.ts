@@ -16,7 +16,7 @@ import { imageOf } from '../images.ts';
 import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
 import { adminAddress } from '../mariadb/address.ts';
 import { podLabels } from '../names.ts';
-import { kollaStart, type Process, podSpec } from '../pod.ts';
+import { AWAITED, kollaStart, type Process, podSpec } from '../pod.ts';
 import { bundleSecret, type Trust, tlsVolumes } from '../tls/trust.ts';
 import { checkCell, cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
 import {
@@ -167,7 +167,7 @@ const configOf = (cx: NovaCx, cell: string, hash: string, starts: readonly Confi
 
 const runJob = (cx: NovaCx, { process, config }: Manage, inputs: readonly unknown[]): Promise<void> => {
   const labels = podLabels('Nova', cx.name, process.name);
-  const pod = podSpec({ podProfile: cx.spec.podProfile }, process, config, labels);
+  const pod = podSpec({ podProfile: cx.spec.podProfile }, { ...process, requests: AWAITED }, config, labels);
   return cx.job({ step: process.name, image: process.image, argv: process.argv, inputs, labels, pod });
 };
 
