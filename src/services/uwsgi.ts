@@ -45,6 +45,8 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     // Finish what is running when asked to stop.
     'hook-master-start': 'unix_signal:15 gracefully_kill_them_all',
     'worker-reload-mercy': 80,
+    // A container that is started again has the same /tmp, and its workers the same pids.
+    'hook-asap': `exec:rm -f ${LOADED}*`,
     'hook-accepting': `exec:touch ${LOADED}$PPID`,
     'lazy-apps': 'true',
     'enable-threads': 'true',
