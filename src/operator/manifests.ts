@@ -76,7 +76,7 @@ export const manager = (image: string): object[] => [
               livenessProbe: { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 20 },
               readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5 },
               // Idle it uses a tenth of that; while a cloud starts, everything on the node waits for its next step.
-              resources: { requests: { cpu: '100m', memory: '100Mi' }, limits: { memory: '256Mi' } },
+              resources: { requests: { cpu: '200m', memory: '100Mi' }, limits: { memory: '256Mi' } },
               securityContext: {
                 allowPrivilegeEscalation: false,
                 readOnlyRootFilesystem: true,

@@ -47,6 +47,8 @@ describe('Heat', () => {
   it('repairs what was changed in Keystone, and tells servers another address when asked', async () => {
     const cloud = await readyCloud(on());
     delete keystoneOf(cloud).domains?.heat;
+    // What Keystone said it has is believed for a minute.
+    await cloud.sim.run(60_000);
     const jobs = cloud.hands.list(Job, NS).length;
     cloud.apply(cloudWith(on({ cfnPublicURL: 'https://cfn.example.org' })));
     await cloud.settle();
