@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { python, virtualenv } from '../../lab/oslo/venv.ts';
 import { lint } from '../../src/oslo/lint.ts';
 import { releases } from '../../src/oslo/options.ts';
 import { type Judged, type Known, onNames, onTables, onValues, type Verdict } from './agreement.ts';
 import { type Excuse, excuses } from './excuses.ts';
 import { validated } from './services.ts';
 import { SERVICES, type Snippet, snippets } from './snippets.ts';
-import { python, virtualenv } from './venv.ts';
 
 /*
  * Our linter beside oslo-config-validator, on texts with mistakes: on names the two must agree, and where the options

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { python, virtualenv } from '../../lab/oslo/venv.ts';
 import { releases } from '../../src/oslo/options.ts';
 import { type Rendered, render } from './render.ts';
 import { falsePositives, namespaces } from './services.ts';
-import { python, virtualenv } from './venv.ts';
 
 /*
  * Every file that the operator writes for an oslo service, read by that service of that release:

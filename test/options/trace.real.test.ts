@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { python, virtualenv } from '../../lab/oslo/venv.ts';
 import { filesOf, serviceOf } from '../../src/insight/config.ts';
 import { type Trace, trace } from '../../src/insight/trace.ts';
 import { viewOf } from '../../src/insight/view.ts';
@@ -12,7 +13,6 @@ import { groupId } from '../../src/oslo/model.ts';
 import { releases, schemaOf } from '../../src/oslo/options.ts';
 import { assignments, parse } from '../../src/oslo/parse.ts';
 import { Cloud } from '../functional/cloud.ts';
-import { python, virtualenv } from './venv.ts';
 
 /*
  * `trace` says who set the value that counts. For every option of every rendered file the real oslo.config, which reads

@@ -2,11 +2,11 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { repo } from '../../lab/paths.ts';
-import { virtualenv as made } from '../../lab/venv.ts';
+import { repo } from '../paths.ts';
+import { virtualenv as made } from '../venv.ts';
 
-/** Need compilers and headers of the hypervisor, or belong to services that this suite does not read. */
-const WITHOUT = /^(uwsgi|libvirt-python|horizon|xstatic.*|pyperclip|cinder|openstack-heat)==/;
+/** Need compilers and headers of the hypervisor, or belong to Horizon, which reads no oslo files. */
+const WITHOUT = /^(uwsgi|libvirt-python|horizon|xstatic.*|pyperclip)==/;
 
 /** The lab runs no 2025.1, so the lock of that release lies here. */
 export const lockOf = (release: string): string =>
@@ -14,7 +14,7 @@ export const lockOf = (release: string): string =>
     ? fileURLToPath(new URL('./lock-2025.1.txt', import.meta.url))
     : join(repo, 'lab', 'images', `lock-${release}.txt`);
 
-/** The services of a release in a virtualenv. */
+/** The services of a release in a virtualenv: those that read oslo files, all of them. */
 export function virtualenv(release: string): Promise<string> {
   const lock = readFileSync(lockOf(release), 'utf8')
     .split('\n')
