@@ -40,6 +40,10 @@ format: setup ## let biome rewrite what it can
 manifests: setup ## write CRDs, RBAC, the Deployment and the reference pages from the code
 	$(TSX) config/generate.ts
 
+.PHONY: oslo-tables
+oslo-tables: setup ## write the option tables of lint from the services' packages (installs them from PyPI once; 3 minutes)
+	$(TSX) lab/oslo/tables.ts $(ARGS)
+
 .PHONY: conformance
 conformance: setup ## the embedded API server against a real kube-apiserver (builds it once, about 8 minutes)
 	$(TSX) test/conformance/main.ts $(ARGS)

@@ -3,7 +3,6 @@ import { type PackedTable, unpack } from '../../src/oslo/options.ts';
 import { type Input, pack, print } from './tables.ts';
 
 const input: Input = {
-  schema: 1,
   release: '2099.1',
   files: {
     nova: {
@@ -27,7 +26,6 @@ describe('packing an option table', () => {
     });
     expect(schema.option('DEFAULT', 'a')).toEqual({ section: 'DEFAULT', name: 'a', t: 'bool' });
     expect(schema.renamed('DEFAULT', 'old')).toEqual({ section: 'libvirt', key: 'b' });
-    // Beside them are sections that the data lacks (src/oslo/options.ts).
     expect([...schema.sections]).toEqual(expect.arrayContaining(['DEFAULT', 'libvirt']));
   });
 

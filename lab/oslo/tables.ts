@@ -1,23 +1,23 @@
 /**
- * Packs the option tables of a release into src/oslo/options/<release>.json, which ships with the product.
+ * Writes src/oslo/options/<release>.json, which ships with the product: every option of the services of a release, from
+ * their packages, by the lock files of the lab. `make oslo-tables` does so for all releases, a minute each.
  *
- *   npx tsx lab/oslo/tables.ts <input.json>...
+ *   npx tsx lab/oslo/tables.ts [RELEASE...]
  *
- * Input, one file per release, is what `oslo-config-generator --format json` says about each service file, reduced to
- * what a linter needs:
- *   { "schema": 1, "release": "2026.1", "files": { "<file>": {
- *       "groups": { "<GROUP>": { "o": { "<option>": Option } } },
- *       "renamed": { "<GROUP>": { "<old name>": ["<new GROUP>", "<new name>"] } } } } }
- *   <file> is the generator's file without its suffix: nova, glance-api, ml2_conf, neutron_ovn_metadata_agent ...
- *   Option: t type (str int float bool port list dict multi uri host hostdomain ...), d default (only if it does not
- *   depend on the host), choices, min, max, secret, mutable, required, dep (deprecated for removal: true, or since when).
+ * What list.py says, for each file that a service reads:
+ *   { "groups": { "<GROUP>": { "o": { "<option>": Option } } },
+ *     "renamed": { "<GROUP>": { "<old name>": ["<new GROUP>", "<new name>"] } } }
+ *   Option: t type (str int float bool port list dict multi uri host hostdomain ...), d default (a scalar that does not
+ *   depend on the host), choices, min, max, secret, mutable, required, multi (may be given several times, t is that of
+ *   one item), dep (deprecated for removal: true, or since when).
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { PackedTable, Shape } from '../../src/oslo/options.ts';
+import { type PackedTable, releases, type Shape } from '../../src/oslo/options.ts';
+import { namespacesOf } from './namespaces.ts';
+import { python, virtualenv } from './venv.ts';
 
 export interface Input {
-  schema: number;
   release: string;
   files: Record<
     string,
@@ -82,10 +82,19 @@ export function print(table: PackedTable): string {
   return `{${head},\n"shapes":${block(table.shapes)},\n"files":{\n${files.join(',\n')}}}\n`;
 }
 
+/** What the services of a release list. */
+async function list(release: string): Promise<Input> {
+  const program = fileURLToPath(new URL('./list.py', import.meta.url));
+  const done = python(await virtualenv(release), [program], JSON.stringify(namespacesOf(release)));
+  if (done.status !== 0) throw new Error(`list.py ended with ${done.status}:\n${done.stderr.slice(-2000)}`);
+  return { release, files: JSON.parse(done.stdout) };
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const path of process.argv.slice(2)) {
-    const table = pack(JSON.parse(readFileSync(path, 'utf8')));
-    const target = fileURLToPath(new URL(`../../src/oslo/options/${table.release}.json`, import.meta.url));
+  const wanted = process.argv.slice(2);
+  for (const release of wanted.length > 0 ? wanted : releases) {
+    const table = pack(await list(release));
+    const target = fileURLToPath(new URL(`../../src/oslo/options/${release}.json`, import.meta.url));
     const text = print(table);
     writeFileSync(target, text);
     console.log(`${target}: ${Buffer.byteLength(text)} bytes, ${Object.keys(table.shapes).length} shapes`);

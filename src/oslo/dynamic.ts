@@ -61,7 +61,7 @@ const pluginSections = new Set([
   'taas',
 ]);
 
-function isAuthSection(schema: Schema, section: string): boolean {
+export function isAuthSection(schema: Schema, section: string): boolean {
   return authSections.has(groupId(section)) || schema.option(section, 'auth_type') !== undefined;
 }
 

@@ -17,7 +17,8 @@ import { SERVICES, type Snippet, snippets } from './snippets.ts';
  */
 
 const VALIDATE = fileURLToPath(new URL('./validate.py', import.meta.url));
-const COUNT = 200;
+/** 40 of each service. */
+const COUNT = 40 * SERVICES.length;
 const folder = mkdtempSync(join(tmpdir(), 'lint-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,3 +1,5 @@
+import { namespacesOf } from '../../lab/oslo/namespaces.ts';
+
 /**
  * What `oslo-config-validator` is told about each file: the namespaces of upstream's own config-generator files, as far
  * as our files touch them.
@@ -48,34 +50,16 @@ export const falsePositives: readonly { service: string; option: string; release
     },
   ];
 
-const words = (text: string): string[] => text.split(/\s+/);
-const listed = words('oslo.log oslo.concurrency oslo.db oslo.policy oslo.messaging');
-const middleware = words('oslo.middleware.cors oslo.middleware.healthcheck oslo.middleware.http_proxy_to_wsgi');
-
 /**
- * For comparing what is known at all: the namespaces of upstream's own config-generator files, and of libraries that our
- * tables have besides, because the service registers their options all the same.
+ * For comparing what is known at all: the namespaces that the tables are made of. neutron-server reads ml2_conf.ini
+ * beside neutron.conf.
  */
 export function validated(release: string): Readonly<Record<string, readonly string[]>> {
+  const files = namespacesOf(release);
+  const of = (...names: string[]): string[] => [...new Set(names.flatMap(name => files[name] ?? []))];
   return {
-    keystone: words('keystone oslo.log oslo.db oslo.policy oslo.messaging oslo.cache oslo.middleware osprofiler'),
-    placement: [...words('placement.conf oslo.log oslo.policy osprofiler'), middleware[0]!, middleware[2]!, token],
-    glance: [
-      ...words('glance.api glance.store glance.multi_store castellan.config os_brick oslo.limit oslo.reports'),
-      ...[...listed, ...middleware, 'osprofiler', token],
-    ],
-    nova: [
-      ...words('nova.conf os_brick os_vif oslo.service.service oslo.service.periodic_task oslo.cache oslo.middleware'),
-      ...words('oslo.reports oslo.versionedobjects oslo.privsep oslo.limit osprofiler'),
-      ...[...listed.filter(name => name !== 'oslo.db'), token],
-    ],
-    neutron: [
-      ...words('neutron neutron.agent neutron.db neutron.extensions neutron.experimental neutron.ml2 neutron.ml2.ovn'),
-      ...words('nova.auth ironic.auth placement.auth designate.auth oslo.cache oslo.reports oslo.versionedobjects'),
-      ...words('oslo.privsep oslo.service.service oslo.service.periodic_task oslo.service.wsgi osprofiler'),
-      ...[...listed, ...middleware, token],
-      // From 2026.1 on no process of Neutron serves TLS by itself.
-      ...(release < '2026.1' ? ['oslo.service.sslutils'] : []),
-    ],
+    ...Object.fromEntries(['cinder', 'heat', 'keystone', 'nova', 'placement'].map(name => [name, of(name)])),
+    glance: of('glance-api'),
+    neutron: of('neutron', 'ml2_conf'),
   };
 }

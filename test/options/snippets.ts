@@ -7,8 +7,8 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** Whose validator we can ask: the services that test/options/venv.ts installs. */
-export const SERVICES = ['nova', 'keystone', 'glance', 'placement', 'neutron'] as const;
+/** Whose validator we can ask: the services that lab/oslo/venv.ts installs. */
+export const SERVICES = ['nova', 'keystone', 'glance', 'placement', 'neutron', 'cinder', 'heat'] as const;
 
 export function snippets(release: string, count: number): Snippet[] {
   return Array.from({ length: count }, (_, index) => {
