@@ -7,12 +7,12 @@ Run by the Python of a virtualenv that has the services; lab/oslo/tables.ts desc
 """
 
 import json
-import os
 import sys
 import warnings
 
 warnings.simplefilter('ignore')
 
+from apart import apart  # noqa: E402
 from oslo_config import generator  # noqa: E402
 
 # Names of the generator; a type that is not here keeps the generator's.
@@ -62,23 +62,6 @@ def table(namespaces):
                     name = old['name'].replace('-', '_')
                     renamed.setdefault(old['group'], {}).setdefault(name, [group, option.dest])
     return {'groups': groups, 'renamed': renamed}
-
-
-def apart(work):
-    """In a process of its own: listing changes defaults and groups that all share."""
-    out, into = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(out)
-        with os.fdopen(into, 'w') as pipe:
-            json.dump(work(), pipe)
-        os._exit(0)
-    os.close(into)
-    with os.fdopen(out) as pipe:
-        text = pipe.read()
-    if os.waitpid(child, 0)[1] != 0:
-        sys.exit('see above')
-    return json.loads(text)
 
 
 if __name__ == '__main__':

@@ -19,6 +19,9 @@ import warnings
 
 warnings.simplefilter('ignore')
 
+sys.path.append(os.path.join(os.path.dirname(__file__), '../../lab/oslo'))
+
+from apart import apart  # noqa: E402
 from oslo_config import cfg  # noqa: E402
 from oslo_config import types  # noqa: E402
 
@@ -189,22 +192,6 @@ def read(case, conf):
                 continue
             options.append([group, name, expected(conf, values[-1]), got])
     return {'options': options, 'problems': problems}
-
-
-def apart(work):
-    """In a process of its own: options are registered and values kept on one object for all."""
-    out, into = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(out)
-        with os.fdopen(into, 'w') as pipe:
-            json.dump(work(), pipe)
-        os._exit(0)
-    os.close(into)
-    with os.fdopen(out) as pipe:
-        answer = json.load(pipe)
-    os.waitpid(child, 0)
-    return answer
 
 
 def guarded(case, conf):
