@@ -4,7 +4,7 @@ import { inside } from './root.ts';
 
 const script = `
 apt-get -q update
-apt-get -q install -y chromium fonts-dejavu-core
+apt-get -q install -y chromium fonts-dejavu-core libnss3-tools
 rm -rf /var/lib/apt/lists/*`;
 
 /** Folders that, laid over each other, are a root with Chromium; topmost first. */

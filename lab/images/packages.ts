@@ -27,6 +27,7 @@ export const runtimePackages = [
     'libvirt-daemon-driver-qemu',
     'qemu-system-x86',
     'qemu-utils',
+    'genisoimage',
     'ebtables',
   ],
   ...[

@@ -249,20 +249,21 @@ export const rotation = <O extends Managed>(
           next: 'write five fields of cron, e.g. 0 3 1 * *',
         });
       const making = states.find(state => state.making);
-      if (making)
-        throw wait({
-          reason: 'Rotating',
-          what: `The server has not taken the new login for Secret ${making.secret} yet; the current one goes on`,
-          who: 'Operator',
-          next: 'try again',
-        });
-      const open = states.find(state => state.open);
+      const open = making ?? states.find(state => state.open);
       if (open)
         throw wait({
           reason: 'Rotating',
-          what: `The login in Secret ${open.secret} is new, and pods that know the former one are still there`,
-          who: 'Cluster',
-          next: 'replace them; then the former one goes',
+          ...(making
+            ? {
+                what: `The server has not taken the new login for Secret ${open.secret} yet; the current one goes on`,
+                who: 'Operator',
+                next: 'try again',
+              }
+            : {
+                what: `The login in Secret ${open.secret} is new, and pods that know the former one are still there`,
+                who: 'Cluster',
+                next: 'replace them; then the former one goes',
+              }),
         });
       const due = all.map(account => dueAt(cx, account.secret)).filter(time => time !== undefined);
       if (due.length > 0) cx.again(Math.max(1000, Math.min(...due) - cx.serverTime()));

@@ -10,7 +10,7 @@ import { releases } from '../oslo/options.ts';
 import { write } from '../oslo/write.ts';
 import { backupFiles, cinderConf } from './cinder/config.ts';
 import { glanceConf } from './glance/index.ts';
-import { heatConf } from './heat/config.ts';
+import { heatConf } from './heat/index.ts';
 import { agentFiles } from './neutron/agents.ts';
 import { ml2File, neutronConf } from './neutron/config.ts';
 import { agentSections } from './ovn/chassis.ts';

@@ -118,10 +118,10 @@ export interface Template {
   readonly spec: PodSpec;
 }
 
-/** What only this workload has. */
 /** The names in our files are whole: with the usual five dots, each is first looked up in every search domain, in vain. */
 export const WHOLE_NAMES: PodDNSConfig = { options: [{ name: 'ndots', value: '2' }] };
 
+/** What only this workload has. */
 export interface Also {
   readonly initContainers?: readonly Container[];
   readonly graceSeconds?: number;

@@ -38,7 +38,7 @@ export interface Logins {
 /** The first half of a service: where its links come from. The second half (serve) does not care which it is. */
 export interface Source<O extends Managed> {
   /** Known before bus and Keystone run: config and schema need not wait for them. */
-  readonly logins: Row<O, Logins>;
+  readonly logins: Row<O, Logins | undefined>;
   readonly databases: Row<O, Databases | undefined>;
   /** The servers know of them. */
   readonly bus: Row<O, unknown>;
@@ -131,6 +131,7 @@ export function linked<O extends Managed>(fields: SecretFields): Source<O> {
   return {
     logins: row('CredentialsReady', {
       needs: { bus: busRow, identity: identityRow },
+      when: () => bus !== undefined || identity !== undefined,
       run: async (_cx, logins) => logins,
     }),
     bus: busRow,

@@ -47,17 +47,22 @@ export const cacheSection = (servers: readonly string[], release: Release): Sect
   [release === '2026.1' ? 'socket_timeout' : 'memcache_socket_timeout']: 0.5,
 });
 
-/** How a service logs in as its own user, to call another one. */
-export const userSection = (link: IdentityLink): Section => ({
+/** Who somebody is, without a project. */
+export const loginSection = (link: Pick<IdentityLink, 'url' | 'user' | 'password' | 'ca'>): Section => ({
   auth_type: 'password',
   auth_url: link.url,
   username: link.user,
   password: link.password,
-  project_name: link.project,
   user_domain_name: 'Default',
+  ...cafile(link),
+});
+
+/** How a service logs in as its own user, to call another one. */
+export const userSection = (link: IdentityLink): Section => ({
+  ...loginSection(link),
+  project_name: link.project,
   project_domain_name: 'Default',
   region_name: link.region,
-  ...cafile(link),
 });
 
 /** How a service asks Keystone whose token it was shown. */

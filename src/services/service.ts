@@ -72,6 +72,8 @@ export interface Service<O extends Managed, S, I = void> {
     /** An authenticated GET on this path reads the database: the proof that it answers. */
     readonly check: string;
   };
+  /** Instead of a catalog, for what people visit: the component, and a page of it that shows that it answers. */
+  readonly front?: { readonly component: string; readonly page: string };
   /** What else it has in the catalog: other names of its API, or APIs of other components. */
   readonly alsoCatalog?: readonly (CatalogLine & { readonly component: string })[];
   /** The section that gets its URL, and what makes its schema; safe to run twice. */
@@ -89,9 +91,9 @@ export interface Service<O extends Managed, S, I = void> {
   readonly leave?: (cx: Cx<O>) => Promise<void>;
   /** Throws while something that must be Ready before the first pod starts is not, beyond what the links name. */
   readonly after?: (cx: Cx<O>) => void | Promise<void>;
-  /** `[section]`s of its own; those of its links (URLs of databases and bus) are added. */
-  readonly config: (x: ConfigInput<S, I>) => Conf;
-  /** More files than the main one. */
+  /** `[section]`s of its own; those of its links (URLs of databases and bus) are added. Absent: it does not read oslo's. */
+  readonly config?: (x: ConfigInput<S, I>) => Conf;
+  /** More files than that. */
   readonly files?: (x: ConfigInput<S, I>) => readonly ConfigFile[];
   /** Files that only the pods of one component read. */
   readonly partFiles?: (x: ConfigInput<S, I>, component: string) => readonly ConfigFile[];
@@ -126,6 +128,14 @@ export function serve<K extends AnyKind, I = void>(
       .filter(([, w]) => w.when?.(cx.spec as never) ?? true)
       .map(([component, w]) => [component, (overTls(cx.spec) && w.overTls?.()) || w] as const);
 
+  /** What is reached from outside, the main one first. */
+  const reached: readonly (Partial<CatalogLine> & { readonly component: string })[] = [
+    ...(service.front ? [{ component: service.front.component }] : []),
+    ...(service.catalog ? [{ ...service.catalog, component: 'api' }] : []),
+    ...(service.alsoCatalog ?? []),
+  ];
+  const isMain = (component: string): boolean => component === reached[0]?.component;
+
   /** `db-sync` for the only database, `db-sync-api` where there are several. */
   function stepOf(name: string): string {
     return syncs.length > 1 ? `db-sync-${name}` : 'db-sync';
@@ -141,7 +151,7 @@ export function serve<K extends AnyKind, I = void>(
       const overwritten = overwrittenFiles(cx, service.name, service.overwrites ?? ['policy.yaml']);
       const files: Record<string, readonly ConfigFile[]> = {};
       for (const [component, { template }] of wanted(cx))
-        files[component] = [...(await userFiles(cx, service.name, template)), ...overwritten];
+        files[component] = [...(service.config ? await userFiles(cx, service.name, template) : []), ...overwritten];
       return files;
     },
   });
@@ -158,7 +168,7 @@ export function serve<K extends AnyKind, I = void>(
   const config = row('ConfigReady', {
     needs: { input, databases: from.databases, logins: from.logins, custom, own },
     run: async (cx, d) => {
-      const cas = [...Object.values(d.databases ?? {}), d.logins.bus, d.logins.identity].map(link => link?.ca);
+      const cas = [...Object.values(d.databases ?? {}), d.logins?.bus, d.logins?.identity].map(link => link?.ca);
       const trusted = await trust(cx, ...cas, d.own?.trust, ...(service.trusts?.(d.input as I) ?? []));
       const mounts = tlsVolumes(trusted, d.own);
       const x: ConfigInput<SpecOf<K>, I> = {
@@ -167,15 +177,16 @@ export function serve<K extends AnyKind, I = void>(
         env: cx.env,
         spec: cx.spec as DeepReadonly<SpecOf<K>>,
         databases: d.databases ?? {},
-        bus: d.logins.bus,
-        identity: d.logins.identity as IdentityLink,
+        bus: d.logins?.bus,
+        identity: d.logins?.identity as IdentityLink,
         cache: cache(cx),
         tls: d.own !== undefined,
         input: d.input as I,
       };
-      const own = service.config(x);
+      const own = service.config?.(x);
       const links = at('topology', linkSections(service.databases ?? {}, x));
-      const base = [generatedFile(conf(own.service, logging, ...own.parts, links)), ...(service.files?.(x) ?? [])];
+      const main = own ? [generatedFile(conf(own.service, logging, ...own.parts, links))] : [];
+      const base = [...main, ...(service.files?.(x) ?? [])];
       const pods = wanted(cx).map(([component, workload], index) => {
         const process = processOf(cx, service, component, workload, workload.bare === true ? [] : mounts);
         const custom = d.custom[component] ?? [];
@@ -281,18 +292,15 @@ export function serve<K extends AnyKind, I = void>(
         if (ports && members) await applyService(cx, { name: `${name}-members`, ports, selector, headless: true });
       }
       cx.report({ release: spec(cx).release } as never);
-      const { catalog } = service;
-      if (catalog === undefined) return undefined;
-      const lines = [{ ...catalog, component: 'api' }, ...(service.alsoCatalog ?? [])];
-      const entries = lines.map(({ type, name = service.name, path = '', component }) => {
+      const entries = reached.map(({ type, name = service.name, path = '', component }) => {
         const [port] = Object.values(service.pods[component]?.ports ?? {});
-        const { internal, outside } = endpointsOf(cx, component, port ?? 80);
+        const { internal, outside } = endpointsOf(cx, component, port ?? 80, isMain(component));
         return { type, name, internal: `${internal}${path}`, public: outside(path) };
       });
-      for (const component of new Set(lines.map(line => line.component)))
-        await publish(cx, workloadName(cx.name, component), component === 'api' ? undefined : component);
-      const [{ internal, public: open }] = entries as [(typeof entries)[0]];
-      cx.report({ endpoints: { internal, public: open } } as never);
+      for (const component of new Set(reached.map(line => line.component)))
+        await publish(cx, workloadName(cx.name, component), isMain(component) ? undefined : component);
+      const [main] = entries;
+      if (main) cx.report({ endpoints: { internal: main.internal, public: main.public } } as never);
       return entries;
     },
   });
@@ -317,7 +325,7 @@ export function serve<K extends AnyKind, I = void>(
     when: () => service.catalog !== undefined && from.admin !== undefined,
     run: async (cx, { expose }) => {
       const admin = await from.admin?.(cx);
-      for (const { type, name, ...endpoints } of expose ?? []) await admin?.ensureService({ name, type, endpoints });
+      for (const { type = '', name, ...endpoints } of expose) await admin?.ensureService({ name, type, endpoints });
     },
     undo: async cx => {
       const admin = await from.admin?.(cx, true);
@@ -327,12 +335,14 @@ export function serve<K extends AnyKind, I = void>(
   });
   const answering = row('Answering', {
     needs: { config, pods, catalog, expose, logins: from.logins },
-    when: () => service.catalog !== undefined,
-    run: async (cx, { config: { trusted }, expose, logins: { identity } }) => {
+    when: () => reached.length > 0,
+    run: async (cx, { config: { trusted }, expose: [main], logins }) => {
+      const { front, catalog } = service;
+      if (main && front)
+        await cx.cloud.page({ url: `${main.internal}${front.page}`, ...(trusted && { ca: trusted.text }) });
       // As the service's own user: the same password that its config holds.
-      const [main] = expose ?? [];
-      if (main && identity)
-        await cx.cloud.identity(trusting(identity, trusted)).get(main.internal, service.catalog?.check ?? '/');
+      if (main && catalog && logins?.identity)
+        await cx.cloud.identity(trusting(logins.identity, trusted)).get(main.internal, catalog.check);
     },
   });
   const network = isolation<O>(cx => [open(wanted(cx).flatMap(([, { ports }]) => Object.values(ports ?? {})))]);
@@ -393,13 +403,14 @@ export function openstackService<K extends AnyKind, I = void>(
   return planOf(kind, service, register(needs), also);
 }
 
-/** A service that is handed its links in Secrets. */
+/** A service that is handed its links in Secrets, or has none. */
 export function linkedService<K extends AnyKind, I = void>(
   kind: K,
   service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
-  fields: SecretFields,
+  fields: SecretFields = {},
+  also?: AlsoRows<K, I>,
 ): Plan<ObjectOf<K> & Managed> {
-  return planOf(kind, service, linked(fields));
+  return planOf(kind, service, linked(fields), also);
 }
 
 function planOf<K extends AnyKind, I>(
@@ -412,6 +423,7 @@ function planOf<K extends AnyKind, I>(
   const kinds = [Deployment, StatefulSet, DaemonSet].filter(resource => used.includes(resource));
   const rows = serve(kind, service, from);
   const serving = Object.values(service.pods).some(workload => workload.overTls);
+  const published = service.catalog !== undefined || service.front !== undefined;
   return plan(
     kind,
     { ...rows, ...also(rows) },
@@ -423,7 +435,7 @@ function planOf<K extends AnyKind, I>(
         ServiceResource,
         Job,
         ...(service.housekeeping ? [CronJob] : []),
-        ...(service.catalog ? [Ingress, ...GATEWAY_MANAGES] : []),
+        ...(published ? [Ingress, ...GATEWAY_MANAGES] : []),
         ...(serving ? MANAGES : []),
         ...kinds,
         ...(service.manages ?? []),
@@ -431,7 +443,7 @@ function planOf<K extends AnyKind, I>(
       reads: [
         ...USERS,
         ReplicaSet,
-        ...(service.catalog ? [IngressClass, ...GATEWAY_READS] : []),
+        ...(published ? [IngressClass, ...GATEWAY_READS] : []),
         ...(serving ? READS : []),
         ...(service.reads ?? []),
       ],

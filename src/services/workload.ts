@@ -117,7 +117,8 @@ const specOf = <O extends Managed>(cx: Cx<O>): PodsSpec => cx.spec as unknown as
 const templateOf = <O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): Template =>
   (workload.template && partOf<Template>(cx.spec, workload.template)) || {};
 
-const BLOCK = [
+/** Settings of pods that a template may set for its own. */
+export const BLOCK = [
   'resources',
   'nodeSelector',
   'tolerations',

@@ -24,6 +24,9 @@ export interface Order {
 /** A line of progress every so many states: a run that is cut still says how far it came. */
 const TELL_EVERY = 25;
 
+/** A process that has run many clouds gets slow (what it has compiled fits less and less): a new one takes over. */
+const WORKER_STATES = 50;
+
 /**
  * Restarts from the states of a deed, in as many processes as asked. Each makes the reference run for itself: it is the
  * same one, because a seed gives the same run. The order spreads over the whole run, so that a cut one is a fair sample.
@@ -43,9 +46,10 @@ export async function sweep(
 
   const work = async (): Promise<void> => {
     if (left.length === 0) return;
+    let lives = WORKER_STATES;
     const child = fork(new URL('main.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
     try {
-      for (let index = left.shift(); index !== undefined; index = left.shift()) {
+      for (let index = left.shift(); index !== undefined; index = lives-- > 1 ? left.shift() : undefined) {
         const answer = await ask(child, { deed: deed.name, index });
         if (answer.states !== states)
           throw new Error(`a worker's run of ${deed.name} has ${answer.states} states, not ${states}`);
@@ -59,6 +63,7 @@ export async function sweep(
     } finally {
       child.kill();
     }
+    await work();
   };
   await Promise.all(Array.from({ length: processes }, work));
   say(count());

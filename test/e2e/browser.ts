@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,9 +18,12 @@ mount --make-rprivate /
 mount -t overlay overlay -o "lowerdir=$LOWER,upperdir=$WORK/upper,workdir=$WORK/work" "$WORK/root"
 cd "$WORK/root"
 mount -t proc proc proc; mount -t tmpfs tmpfs tmp; mount --rbind /dev dev; mount --rbind /sys sys
+mkdir -p tmp/.pki/nssdb
+chroot . certutil -N --empty-password -d sql:/tmp/.pki/nssdb
+printf %s "$CA" | chroot . certutil -A -n lab -t C,, -d sql:/tmp/.pki/nssdb
 exec chroot . env HOME=/tmp chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \\
   --user-data-dir=/tmp/profile --remote-debugging-port=${PORT} --remote-allow-origins='*' --window-size=1280,800 \\
-  --host-resolver-rules="$RULES" --ignore-certificate-errors-spki-list="$SPKI" about:blank
+  --host-resolver-rules="$RULES" about:blank
 `;
 
 interface Answer {
@@ -52,13 +54,12 @@ export class Browser {
   static async start(ca: string): Promise<Browser> {
     const work = mkdtempSync(join(tmpdir(), 'browser-'));
     for (const name of ['upper', 'work', 'root']) mkdirSync(join(work, name));
-    const spki = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' });
     const env = {
       ...process.env,
       LOWER: (await browserRoots()).join(':'),
       WORK: work,
       RULES: `MAP *.test ${INGRESS_IP}`,
-      SPKI: createHash('sha256').update(spki).digest('base64'),
+      CA: ca,
     };
     const words = ['unshare', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', 'bash', '-c', script];
     const child = spawn(words[0]!, words.slice(1), { env, stdio: ['ignore', 'ignore', 'pipe'] });

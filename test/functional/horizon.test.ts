@@ -45,7 +45,7 @@ describe('Horizon', () => {
       objectOf(Horizon, 'mine', { keystoneSecret: 'user', memcachedServers: [], secret: 'key' }),
     );
     await cloud.settle();
-    expect(cloud.condition(Horizon, 'mine', 'ConfigReady')).toMatchObject({ reason: 'SecretNotFound' });
+    expect(cloud.condition(Horizon, 'mine', 'InputReady')).toMatchObject({ reason: 'SecretNotFound' });
     cloud.apply(secret('key', { 'secret-key': 'x'.repeat(40) }));
     await cloud.ready(Horizon, 'mine');
     const written = text(cloud, 'mine-config-data', settings);

@@ -64,10 +64,10 @@ const cephOf = (backend: Backend) =>
   ] as const;
 
 /**
- * Copies between volumes and images or backups go through os-brick, which asks the node who it is as root, also where the
- * volume is in Ceph; its privsep daemon keeps just these.
+ * Copies between volumes and images or backups read them as root, also where the volume is in Ceph: os-brick asks the node
+ * who it is, Cinder looks into images before it believes them. Their privsep daemons end when one of these is missing.
  */
-export const COPIES = { capabilities: { drop: ['NET_RAW'], add: ['DAC_READ_SEARCH', 'SYS_ADMIN'] } };
+export const COPIES = { capabilities: { drop: ['NET_RAW'], add: ['DAC_READ_SEARCH', 'NET_ADMIN', 'SYS_ADMIN'] } };
 
 async function ceph(cx: Context, backend: Backend): Promise<Ready> {
   const link = await cephLink(cx, ...cephOf(backend));

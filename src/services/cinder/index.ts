@@ -103,7 +103,8 @@ export const cinder = openstackService(
     /** A driver that can't reach its storage leaves its process running, and says nothing. */
     const reporting = row('ServicesReady', {
       needs: { backends, answering, logins, config },
-      run: async (cx, { logins: { identity }, config }) => {
+      run: async (cx, { logins, config }) => {
+        const identity = logins?.identity;
         if (identity === undefined) return;
         const replicas = cx.spec.schedulerServiceTemplate?.replicas ?? cx.spec.replicas;
         const volumes = (cx.spec.backends ?? []).map(({ name }) => ({
@@ -128,10 +129,10 @@ export const cinder = openstackService(
     });
     const types = row('VolumeTypesReady', {
       needs: { answering, logins, config },
-      run: async (cx, { logins: { identity }, config }) => {
-        if (identity)
+      run: async (cx, { logins, config }) => {
+        if (logins?.identity)
           await ensureTypes(
-            cx.cloud.identity(trusting(identity, config.trusted)),
+            cx.cloud.identity(trusting(logins.identity, config.trusted)),
             url(cx),
             (cx.spec.backends ?? []).map(backend => backend.name),
           );

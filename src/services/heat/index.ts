@@ -1,24 +1,30 @@
-import type { ObjectOf } from '../../../api/kind.ts';
+import type { ObjectOf, SpecOf } from '../../../api/kind.ts';
 import { Heat } from '../../../api/openstack/heat.ts';
 import { Secret } from '../../kube/resource.ts';
+import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { endpointsOf } from '../expose.ts';
-import { identityAdmin } from '../links.ts';
-import { openstackService } from '../service.ts';
+import { type IdentityLink, identityAdmin } from '../links.ts';
+import { authToken, caFile, loginSection, userSection } from '../sections.ts';
+import { type ConfigInput, openstackService } from '../service.ts';
 import { daemon, uwsgi } from '../workload.ts';
-import { type HeatInput, heatConf, STACK_USER } from './config.ts';
 
 type Context = Cx<ObjectOf<typeof Heat>>;
+type Login = Pick<IdentityLink, 'user' | 'password'>;
 
 const CFN_PORT = 8000;
 /** heat-engine refuses to start with another length, or cuts it (openstack-facts 12). */
 const KEY_LENGTHS = [16, 24, 32];
+/** The role of the users that stacks make for their servers. */
+const STACK_USER = 'heat_stack_user';
 
 const keySecret = (cx: Context): string => `${cx.name}-encryption-key`;
+const app = (name: string, port: number) => ({ port, module: `heat.wsgi.${name}:application`, health: '/healthcheck' });
 const trusteeSecret = (cx: Context): string => `${cx.name}-trustee`;
 
+/** Opens the parameters and passwords of every stack in the database: never to change. */
 async function encryptionKey(cx: Context): Promise<string> {
   const given = cx.spec.encryptionKeySecret;
   const { auth_encryption_key: key } = given
@@ -35,7 +41,7 @@ async function encryptionKey(cx: Context): Promise<string> {
 }
 
 /** Users that stacks make for their servers live in a domain of their own, which Heat's administrator of it fills. */
-async function domainKeeper(cx: Context): Promise<HeatInput['keeper']> {
+async function domainKeeper(cx: Context): Promise<Login> {
   const { stackDomain, stackDomainAdminSecret: given } = cx.spec;
   if (given) return cx.secret(given, ['user', 'password'], 'spec.stackDomainAdminSecret');
   const admin = await identityAdmin(cx);
@@ -57,15 +63,59 @@ async function domainKeeper(cx: Context): Promise<HeatInput['keeper']> {
 
 /**
  * As whom it acts with the trusts that owners of stacks give it. A trust names its trustee for ever, so this user is not
- * the service's own, which is replaced from time to time.
+ * the service's own, which is replaced from time to time. Where somebody else made that one, it does for both.
  */
-async function trustee(cx: Context): Promise<HeatInput['trustee']> {
+async function trustee(cx: Context): Promise<Login | undefined> {
   const admin = await identityAdmin(cx);
   if (admin === undefined) return undefined;
   const made = () => ({ user: `${cx.name}_trustee`, password: password(cx.random) });
   const login = await cx.generate(trusteeSecret(cx), made, { retain: true });
   await admin.ensureUser(login.user, login.password, 'service', ['service']);
   return login;
+}
+
+async function inputs(cx: Context) {
+  const [key, keeper, trusted] = await cx.all([encryptionKey(cx), domainKeeper(cx), trustee(cx)]);
+  // Where servers signal that they are done.
+  return { key, keeper, trusted, cfn: endpointsOf(cx, 'cfn', CFN_PORT).outside('') };
+}
+
+export function heatConf(x: ConfigInput<SpecOf<typeof Heat>, Awaited<ReturnType<typeof inputs>>>): Conf {
+  const { key, keeper, trusted, cfn } = x.input;
+  const { user, password } = keeper;
+  return conf(
+    'heat',
+    {
+      DEFAULT: {
+        // By default one per core, whatever the node has.
+        num_engine_workers: 2,
+        stack_user_domain_name: x.spec.stackDomain,
+        heat_stack_user_role: STACK_USER,
+        server_keystone_endpoint_type: 'public',
+      },
+      paste_deploy: { api_paste_config: '/etc/heat/api-paste.ini' },
+      oslo_middleware: { enable_proxy_headers_parsing: true },
+      clients: { endpoint_type: 'internalURL' },
+    },
+    at('topology', {
+      DEFAULT: {
+        heat_metadata_server_url: cfn,
+        heat_waitcondition_server_url: `${cfn}/v1/waitcondition`,
+        region_name_for_services: x.identity.region,
+      },
+      // All of its clients ask this section for what their own does not say.
+      clients: caFile(x.identity),
+      clients_keystone: { auth_uri: x.identity.url },
+      // It has a name of its own for the file, until 2026.1.
+      ec2authtoken: { ...userSection(x.identity), ...(x.spec.release < '2026.1' && caFile(x.identity)) },
+      // No project: trusts bring their own.
+      trustee: loginSection({ ...x.identity, ...trusted }),
+    }),
+    at('security', {
+      DEFAULT: { auth_encryption_key: key, stack_domain_admin: user, stack_domain_admin_password: password },
+    }),
+    authToken(x, 'orchestration'),
+  );
 }
 
 export const heat = openstackService(Heat, {
@@ -78,30 +128,19 @@ export const heat = openstackService(Heat, {
   bus: true,
   housekeeping: ['heat-manage purge_deleted -g days "$days"', 'heat-manage service clean'],
   overwrites: ['policy.yaml', 'api-paste.ini'],
-  input: async cx => {
-    const [key, keeper, trusted] = await cx.all([encryptionKey(cx), domainKeeper(cx), trustee(cx)]);
-    return { key, keeper, trustee: trusted, cfn: endpointsOf(cx, 'cfn', CFN_PORT).outside('') };
-  },
+  input: inputs,
   leave: async cx => {
     // Stacks that stay in the database need their users, and the key that opens what is written there.
     if (cx.spec.deletionPolicy !== 'Delete') return;
     await cx.all([cx.remove(Secret, keySecret(cx)), cx.remove(Secret, trusteeSecret(cx))]);
-    await (await identityAdmin(cx, true))?.dropUser(`${cx.name}_trustee`);
-    if (!cx.spec.stackDomainAdminSecret) await (await identityAdmin(cx, true))?.dropDomain(cx.spec.stackDomain);
+    const admin = await identityAdmin(cx, true);
+    await admin?.dropUser(`${cx.name}_trustee`);
+    if (!cx.spec.stackDomainAdminSecret) await admin?.dropDomain(cx.spec.stackDomain);
   },
   pods: {
-    api: uwsgi(
-      { service: 'heat', port: 8004, module: 'heat.wsgi.api:application', health: '/healthcheck' },
-      { template: 'apiServiceTemplate' },
-    ),
+    api: uwsgi({ service: 'heat', ...app('api', 8004) }, { template: 'apiServiceTemplate' }),
     cfn: uwsgi(
-      {
-        service: 'heat-cfn',
-        key: 'uwsgi-cfn.ini',
-        port: CFN_PORT,
-        module: 'heat.wsgi.cfn:application',
-        health: '/healthcheck',
-      },
+      { service: 'heat-cfn', key: 'uwsgi-cfn.ini', ...app('cfn', CFN_PORT) },
       { image: 'heat-api-cfn', template: 'cfnServiceTemplate' },
     ),
     // A last engine that stops strands stacks that are being made, so it gets time.

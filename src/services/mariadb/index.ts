@@ -13,22 +13,19 @@ import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { configSecret } from '../config.ts';
 import { type Account, keep, type Login, rotation, USERS } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
-import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
-import { type Place, podLabels, serviceHost } from '../names.ts';
+import type { Place } from '../names.ts';
 import { isolation } from '../network.ts';
-import { kollaStart, type Process, podTemplate } from '../pod.ts';
-import { claimTemplate, oneReplica, removeData, storageClass } from '../storage.ts';
-import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { kollaStart, type Process } from '../pod.ts';
+import { deployed, runServer, serverCertificate, serverServices } from '../server.ts';
+import { oneReplica, removeData, storageClass } from '../storage.ts';
+import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { fingerprint } from '../tls/x509.ts';
 import { adminAddress, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
 import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
 
 const row = rowsOf<MariaDBObject>();
-const deployed = (object: { readonly spec: { readonly external?: object } }): boolean =>
-  object.spec.external === undefined;
-
 const LOOK_AGAIN = 15_000;
 
 const input = row('InputReady', {
@@ -59,10 +56,7 @@ const input = row('InputReady', {
   },
 });
 
-const own = row('CertificateReady', {
-  when: object => deployed(object) && overTls(object.spec),
-  run: cx => certificate(cx, { hosts: [serviceHost(cx, cx.name)] }),
-});
+const own = serverCertificate<MariaDBObject>();
 
 const config = row('ConfigReady', {
   needs: { input, own },
@@ -110,24 +104,13 @@ async function rootMark(cx: Cx<MariaDBObject>, root: Login): Promise<string> {
   return mark;
 }
 
-const expose = row('ExposeReady', {
-  when: deployed,
-  run: async cx => {
-    const selector = podLabels('MariaDB', cx.name, 'server');
-    await cx.all([
-      applyService(cx, { name: cx.name, ports: { mysql: PORT }, selector }),
-      applyService(cx, { name: `${cx.name}-members`, ports: { mysql: PORT }, selector, headless: true }),
-    ]);
-    cx.report({ hostname: serviceHost(cx, cx.name) });
-  },
-});
+const expose = serverServices<MariaDBObject>(() => ({ mysql: PORT }));
 
 const pods = row('WorkloadsReady', {
   needs: { config, expose },
   when: deployed,
   run: async (cx, { config }) => {
     if (!config) return;
-    const labels = podLabels('MariaDB', cx.name, 'server');
     const install = {
       name: 'install',
       image: config.process.image,
@@ -141,23 +124,7 @@ const pods = row('WorkloadsReady', {
       secret: { secretName: initSecret(cx), defaultMode: 0o440, items: [{ key: 'init.sql', path: 'init.sql' }] },
     };
     const process = { ...config.process, volumes: [init, ...(config.process.volumes ?? [])] };
-    const template = podTemplate(cx.spec, process, config.config, labels, {
-      initContainers: [install],
-      graceSeconds: 300,
-    });
-    template.spec.containers[0]?.volumeMounts?.push({ name: 'data', mountPath: DATA });
-    await cx.workload(StatefulSet, {
-      metadata: { name: cx.name },
-      spec: {
-        replicas: cx.spec.replicas,
-        serviceName: `${cx.name}-members`,
-        podManagementPolicy: 'Parallel',
-        revisionHistoryLimit: 3,
-        selector: { matchLabels: labels },
-        template,
-        volumeClaimTemplates: [claimTemplate(cx, labels)],
-      },
-    });
+    await runServer(cx, process, config.config, { init: install, data: DATA, graceSeconds: 300 });
   },
   undo: cx => removeData(cx, cx.spec.deletionPolicy),
 });

@@ -6,6 +6,7 @@ import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import type { Nova } from '../../../api/openstack/nova.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { databaseNameOf } from '../names.ts';
+import { BLOCK } from '../workload.ts';
 
 /** What a Nova asks for, as pure functions of its spec. */
 
@@ -108,14 +109,6 @@ export const databaseOf = (nova: string, part: string): string => databaseNameOf
 
 /** Fields of Nova that its parts have too, where the user set them: the rest is each part's own (rule 4). */
 const COMMON = ['release', 'podProfile', 'images', 'region'] as const;
-const PODS = [
-  'resources',
-  'nodeSelector',
-  'tolerations',
-  'topologySpread',
-  'priorityClassName',
-  'extraMounts',
-] as const;
 
 const picked = <T extends object, K extends keyof T>(from: T, fields: readonly K[]): Partial<Pick<T, K>> =>
   Object.fromEntries(fields.filter(field => from[field] !== undefined).map(field => [field, from[field]])) as Partial<
@@ -127,7 +120,7 @@ function complete(spec: Spec, template: Partial<Template> = {}): Partial<Templat
   const secrets = [...(spec.customServiceConfigSecrets ?? []), ...(template.customServiceConfigSecrets ?? [])];
   const overwrite = { ...spec.defaultConfigOverwrite, ...template.defaultConfigOverwrite };
   return {
-    ...picked(spec, PODS),
+    ...picked(spec, BLOCK),
     replicas: spec.replicas,
     ...template,
     ...(secrets.length > 0 && { customServiceConfigSecrets: secrets }),

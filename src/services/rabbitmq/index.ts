@@ -13,21 +13,18 @@ import { password } from '../../world/world.ts';
 import { configSecret } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { fieldOf } from '../env.ts';
-import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
-import { podLabels, serviceHost } from '../names.ts';
+import { serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
-import { kollaStart, type Process, podTemplate } from '../pod.ts';
-import { claimTemplate, oneReplica, removeData, storageClass } from '../storage.ts';
-import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { kollaStart, type Process } from '../pod.ts';
+import { deployed, runServer, serverCertificate, serverServices } from '../server.ts';
+import { oneReplica, removeData, storageClass } from '../storage.ts';
+import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from './address.ts';
 import { rabbitFiles } from './files.ts';
 
 const row = rowsOf<RabbitMQObject>();
-const deployed = (object: { readonly spec: { readonly external?: object } }): boolean =>
-  object.spec.external === undefined;
-
 const DATA = '/var/lib/rabbitmq';
 const COOKIE = '/run/erlang-cookie';
 
@@ -47,10 +44,7 @@ const input = row('InputReady', {
   },
 });
 
-const own = row('CertificateReady', {
-  when: object => deployed(object) && overTls(object.spec),
-  run: cx => certificate(cx, { hosts: [serviceHost(cx, cx.name)] }),
-});
+const own = serverCertificate<RabbitMQObject>();
 
 const config = row('ConfigReady', {
   needs: { input, own },
@@ -89,25 +83,13 @@ const config = row('ConfigReady', {
   },
 });
 
-const expose = row('ExposeReady', {
-  when: deployed,
-  run: async cx => {
-    const selector = podLabels('RabbitMQ', cx.name, 'server');
-    const ports = portsOf(cx.spec);
-    await cx.all([
-      applyService(cx, { name: cx.name, ports, selector }),
-      applyService(cx, { name: `${cx.name}-members`, ports, selector, headless: true }),
-    ]);
-    cx.report({ hostname: serviceHost(cx, cx.name) });
-  },
-});
+const expose = serverServices<RabbitMQObject>(cx => portsOf(cx.spec));
 
 const pods = row('WorkloadsReady', {
   needs: { config, expose },
   when: deployed,
   run: async (cx, { config }) => {
     if (!config) return;
-    const labels = podLabels('RabbitMQ', cx.name, 'server');
     // A Secret volume is root's and group-readable; Erlang wants the cookie to be its own and nobody else's.
     const cookie = {
       name: 'cookie',
@@ -122,26 +104,13 @@ const pods = row('WorkloadsReady', {
         { name: 'cookie', mountPath: COOKIE, readOnly: true },
       ],
     };
-    const template = podTemplate(cx.spec, config.process, config.config, labels, {
-      initContainers: [cookie],
+    const items = [{ key: 'cookie', path: 'cookie' }];
+    const volume = { name: 'cookie', secret: { secretName: adminSecret(cx.object), defaultMode: 0o440, items } };
+    await runServer(cx, config.process, config.config, {
+      init: cookie,
+      data: DATA,
       graceSeconds: 60,
-    });
-    template.spec.containers[0]?.volumeMounts?.push({ name: 'data', mountPath: DATA });
-    template.spec.volumes?.push({
-      name: 'cookie',
-      secret: { secretName: adminSecret(cx.object), defaultMode: 0o440, items: [{ key: 'cookie', path: 'cookie' }] },
-    });
-    await cx.workload(StatefulSet, {
-      metadata: { name: cx.name },
-      spec: {
-        replicas: cx.spec.replicas,
-        serviceName: `${cx.name}-members`,
-        podManagementPolicy: 'Parallel',
-        revisionHistoryLimit: 3,
-        selector: { matchLabels: labels },
-        template,
-        volumeClaimTemplates: [claimTemplate(cx, labels)],
-      },
+      volumes: [volume],
     });
   },
   undo: cx => removeData(cx, cx.spec.deletionPolicy),
