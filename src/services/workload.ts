@@ -59,6 +59,8 @@ export interface Workload<S> {
   readonly overTls?: () => Workload<S>;
   /** DaemonSet: the label of the nodes it runs on, whatever its value. */
   readonly nodes?: string;
+  /** DaemonSet: the object's own nodeSelector is about these pods, as it has no others. */
+  readonly placed?: boolean;
   /** DaemonSet: pods are replaced by people only, because guests or traffic depend on them. */
   readonly byHand?: boolean;
 }
@@ -133,7 +135,7 @@ const PLACE: readonly string[] = ['nodeSelector', 'topologySpread'];
 export function blockOf<O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): PodBlock {
   const [spec, template] = [specOf(cx), templateOf(cx, workload)];
   // Where the pods of nodes run is a matter of the nodes; the object's own selector is about all the others.
-  const fields = workload.as === DaemonSet ? BLOCK.filter(field => !PLACE.includes(field)) : BLOCK;
+  const fields = workload.as === DaemonSet && !workload.placed ? BLOCK.filter(field => !PLACE.includes(field)) : BLOCK;
   const inherited = Object.fromEntries(fields.map(field => [field, spec[field]]));
   const set = BLOCK.map(field => [field, template[field] ?? inherited[field]]).filter(
     ([, value]) => value !== undefined,

@@ -33,6 +33,7 @@ const driver = (name: Spec['computeDriver']) => (spec: DeepReadonly<Spec>) => sp
 const onEveryNode = (more: Partial<Workload<Spec>> & Pick<Workload<Spec>, 'argv'>): Workload<Spec> => ({
   as: DaemonSet,
   nodes: COMPUTE_LABEL,
+  placed: true,
   when: driver('libvirt'),
   pod: onNode,
   env: () => nodeEnv,
