@@ -109,7 +109,7 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 undeploy: ## take it all out again
 	kubectl delete -k config/default
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-test lab-test-ceph lab-test-living lab-slice lab-tempest
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-test lab-test-ceph lab-test-living lab-slice lab-test-two lab-tempest
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -134,6 +134,8 @@ lab-test-ceph: setup ## the story of lab/cloud-ceph.yaml: volumes, snapshots, ba
 	@$(LAB) test ceph $(ARGS)
 lab-test-living: setup ## TLS on, renewed and off, every login replaced, on the lab's cloud: failed requests of a client
 	@$(LAB) test living $(ARGS)
+lab-test-two: setup ## a second cloud in another namespace beside the one that the lab has (LAB_RELEASES=2025.2,2026.1: of another release)
+	@$(LAB) test two $(ARGS)
 lab-tempest: setup ## Tempest's smoke set on the cloud that the lab has: passed, failed, skipped
 	@$(LAB) test tempest $(ARGS)
 lab-slice: setup ## the story of the slice on the lab: rotation, profiles, rest, kills, deletion (REST=60 CYCLES=1)
