@@ -122,7 +122,8 @@ describe('planned fields', () => {
     expect(plannedLeaves(agent).size).toBe(specLeaves(agent).length);
     const keystone = KINDS.find(kind => kind.kind === 'Keystone')!;
     expect(plannedLeaves(keystone).size).toBeLessThan(specLeaves(keystone).length);
-    expect(plannedLeaves(keystone).get('expose.type')).toMatch(/issue 6/);
+    const memcached = KINDS.find(kind => kind.kind === 'Memcached')!;
+    expect(plannedLeaves(memcached).get('tls.issuerRef.name')).toMatch(/speak TLS/);
     expect(plannedLeaves(keystone).has('fernetRotation.schedule')).toBe(false);
   });
 });

@@ -28,12 +28,12 @@ const unpublished = ['ingress.path', 'ingress.annotations', 'ingress.gatewayRef'
 /** The region of Nova's parts comes with the Secret that opens Keystone, until one Keystone serves several. */
 const novaPart = ['actions', 'override', 'region'];
 const inCell = (field: string): string[] =>
-  ['conductorServiceTemplate', 'metadataServiceTemplate', 'noVNCProxyServiceTemplate', 'novaComputeTemplates.*']
-    .filter(part => field !== 'expose' || !/^(conductor|novaCompute)/.test(part))
-    .map(part => `${part}.${field}`);
+  ['conductorServiceTemplate', 'metadataServiceTemplate', 'noVNCProxyServiceTemplate', 'novaComputeTemplates.*'].map(
+    part => `${part}.${field}`,
+  );
 const everywhere = (field: string): string[] => [
-  ...(field === 'expose' ? [] : [field, `apiServiceTemplate.${field}`, `schedulerServiceTemplate.${field}`]),
-  `metadataServiceTemplate.${field}`,
+  field,
+  ...['api', 'scheduler', 'metadata'].map(part => `${part}ServiceTemplate.${field}`),
   ...inCell(field).map(path => `cellTemplates.*.${path}`),
 ];
 
@@ -43,18 +43,12 @@ const everywhere = (field: string): string[] => [
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   MariaDB: [{ fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD }],
-  RabbitMQ: [
-    { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
-    { fields: ['expose'], waitsFor: WHOLE },
-  ],
+  RabbitMQ: [{ fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD }],
   Memcached: [
     { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
     { fields: ['tls.issuerRef', 'tls.secretName', 'tls.caBundleSecretName'], waitsFor: CACHE },
   ],
-  Keystone: [
-    { fields: config, waitsFor: CLOUD },
-    { fields: ['expose'], waitsFor: WHOLE },
-  ],
+  Keystone: [{ fields: config, waitsFor: CLOUD }],
   Glance: [{ fields: apiPlanned, waitsFor: WHOLE }],
   Placement: [{ fields: apiPlanned, waitsFor: WHOLE }],
   OVNNetwork: [
@@ -64,7 +58,6 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
         ...['', 'northd.', 'controller.'].map(part => `${part}customServiceConfigSecrets`),
         'northd.customServiceConfig',
         'electionTimerMS',
-        'expose',
       ],
       waitsFor: WHOLE,
     },
@@ -83,18 +76,18 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ],
   Nova: [
     {
-      fields: [...everywhere('override'), ...everywhere('expose')],
+      fields: everywhere('override'),
       waitsFor: WHOLE,
     },
   ],
-  NovaCell: [{ fields: ['actions', ...inCell('override'), ...inCell('expose')], waitsFor: WHOLE }],
+  NovaCell: [{ fields: ['actions', ...inCell('override')], waitsFor: WHOLE }],
   NovaAPI: [{ fields: ['actions', 'override', 'region'], waitsFor: WHOLE }],
   NovaScheduler: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaConductor: [{ fields: novaPart, waitsFor: WHOLE }],
-  NovaMetadata: [{ fields: [...novaPart, 'expose'], waitsFor: WHOLE }],
+  NovaMetadata: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaNoVNCProxy: [
     {
-      fields: [...novaPart, 'expose', ...unpublished, 'publicURL', 'tls.publicSecretName', 'cellName'],
+      fields: [...novaPart, ...unpublished, 'publicURL', 'tls.publicSecretName', 'cellName'],
       waitsFor: WHOLE,
     },
   ],

@@ -142,12 +142,18 @@ export const expose = () => ({
     {
       type: oneOf(
         ['LoadBalancer', 'NodePort', 'External'],
-        'How: a Service of that type, or External when you route it yourself.',
+        'How: a Service <name>-hosts of that type, or External when you route it yourself. Absent: External if hostname is set.',
       ).optional(),
-      hostname: text('Name or address that hosts use; required for External, else taken from the Service.')
+      hostname: text(
+        'Name or address that hosts use; required for External and NodePort, else taken from the load balancer. A certificate that is made for the service names it.',
+      )
         .max(253)
         .optional(),
-      port: int(1, 65535, 'Port that hosts use when it differs from the service port.').optional(),
+      port: int(
+        1,
+        65535,
+        'Port that hosts use when it differs from the service port; under NodePort the port of the nodes.',
+      ).optional(),
       annotations: map(
         z.string().describe('Value.'),
         'Annotations for the Service, e.g. for the load balancer.',

@@ -37,7 +37,7 @@ mkdir -p $tree/bin $tree/sbin $tree/etc/dropbear $tree/root/.ssh $tree/usr/sbin 
 cp /bin/busybox $tree/bin/
 install -m 755 /tmp/lab/init $tree/init
 install -m 755 /tmp/lab/lease $tree/sbin/lease
-install -m 755 /tmp/lab/metadata /tmp/lab/curl /tmp/lab/sudo $tree/bin/
+install -m 755 /tmp/lab/metadata /tmp/lab/curl /tmp/lab/blkid /tmp/lab/sudo $tree/bin/
 cp /usr/sbin/dropbear $tree/usr/sbin/
 cp /usr/bin/dropbearkey $tree/usr/bin/
 ldd /usr/sbin/dropbear /usr/bin/dropbearkey | awk '/=> \\// {print $3} /^\\t\\/lib/ {print $1}' | sort -u | while read -r library; do

@@ -157,7 +157,8 @@ interface Complaint {
 
 /** Conditions that are False, and every line of a list in status (cells) that is not ready: one condition tells of one line only. */
 function complaintsOf(object: Live): readonly Complaint[] {
-  const bad = conditionsOf(object).filter(c => c.status === 'False' && c.type !== 'Ready');
+  // That nobody outside can come in is no fault: few clouds have such hosts.
+  const bad = conditionsOf(object).filter(c => c.status === 'False' && c.type !== 'Ready' && c.reason !== 'NotExposed');
   const lines = Object.values((object.status ?? {}) as Readonly<Record<string, unknown>>)
     .flatMap(value => (Array.isArray(value) ? (value as Readonly<Record<string, unknown>>[]) : []))
     .filter(line => line.ready === false && typeof line.message === 'string' && line.kind === undefined)

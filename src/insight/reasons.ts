@@ -139,6 +139,11 @@ export const REASONS = {
     'A Service has no address yet that hosts outside the cluster could use.',
     'Wait; if it stays, check the load balancer of the cluster.',
   ),
+  NotExposed: entry(
+    'User',
+    'Hosts outside the cluster can not reach what they need; pods in it can.',
+    'Set expose in the sections that the message names, if there are such hosts.',
+  ),
 
   // A spec that passes the schema and can't work.
   SecretInvalid: entry('User', 'A Secret holds a value that can not work.', 'Correct the key that the message names.'),

@@ -10,6 +10,7 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { stall, wait } from '../runtime/plan/unmet.ts';
 import { type Account, keep, namesOf } from './credentials.ts';
+import type { HostAddress } from './hosts.ts';
 import * as keystone from './keystone/address.ts';
 import * as mariadb from './mariadb/address.ts';
 import { memcachedServers } from './memcached/address.ts';
@@ -38,6 +39,8 @@ export interface BusLink {
   readonly user: string;
   readonly password: string;
   readonly ca?: string;
+  /** Where hosts outside the cluster reach it. */
+  readonly outside?: HostAddress;
 }
 
 /** A service user of Keystone. */
@@ -48,6 +51,8 @@ export interface IdentityLink {
   readonly project: string;
   readonly region: string;
   readonly ca?: string;
+  /** Where hosts outside the cluster reach it. */
+  readonly outside?: string;
 }
 
 interface IdentitySpec {
@@ -105,19 +110,22 @@ export async function readDatabase<O extends Managed>(
 }
 
 export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<BusLink> {
-  const data: Record<(typeof CONNECTION)[number], string> & { port?: string; vhost?: string } = await cx.secret(
-    secret,
-    CONNECTION,
-    field,
-  );
+  const data: Record<(typeof CONNECTION)[number], string> & Readonly<Record<string, string | undefined>> =
+    await cx.secret(secret, CONNECTION, field);
   const { hostname: host, user, password, port, vhost = '/' } = data;
   const usual = 'ca.crt' in data ? rabbitmq.AMQPS_PORT : rabbitmq.AMQP_PORT;
-  return { host, port: Number(port ?? usual), vhost, user, password, ...caIn(data, secret, field) };
+  const link = { host, port: Number(port ?? usual), vhost, user, password, ...caIn(data, secret, field) };
+  const outside = data['hosts-hostname'];
+  return outside === undefined
+    ? link
+    : { ...link, outside: { host: outside, port: Number(data['hosts-port'] ?? link.port) } };
 }
 
 export async function readIdentity<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<IdentityLink> {
   const { url, user, password, project, region, ...more } = await cx.secret(secret, IDENTITY, field);
-  return { url, user, password, project, region, ...caIn(more, secret, field) };
+  const outside = (more as Readonly<Record<string, string | undefined>>)['hosts-url'];
+  const link = { url, user, password, project, region, ...caIn(more, secret, field) };
+  return outside === undefined ? link : { ...link, outside };
 }
 
 /**

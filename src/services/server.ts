@@ -5,6 +5,7 @@ import type { Managed } from '../runtime/plan/managed.ts';
 import { rowsOf } from '../runtime/plan/row.ts';
 import type { Config } from './config.ts';
 import { applyService } from './expose.ts';
+import type { Target } from './hosts.ts';
 import { podLabels, serviceHost } from './names.ts';
 import { type PodBlock, type Process, podTemplate } from './pod.ts';
 import { claimTemplate } from './storage.ts';
@@ -42,6 +43,13 @@ export const serverServices = <O extends Managed>(portsOf: (cx: Cx<O>) => Readon
       cx.report({ hostname: serviceHost(cx, cx.name) } as never);
     },
   });
+
+/** What selects its pods, for another Service. */
+export const serverTarget = <O extends Managed>(cx: Cx<O>, port: number): Target => ({
+  service: cx.name,
+  port,
+  selector: labelsOf(cx),
+});
 
 export interface Prepared {
   /** Makes ready what the server finds in its volume. */

@@ -48,6 +48,7 @@ describe(`Tempest on the cloud of the lab, ${release}`, { timeout: 7_200_000 }, 
     await ready(stage, OpenStackControlPlane, 'cloud');
     const spec = (await stage.get(OpenStackControlPlane, 'cloud'))?.spec as CloudSpec & {
       cinder?: { enabled?: boolean; backup?: { enabled?: boolean } };
+      horizon?: { enabled?: boolean };
     };
     const folder = join(paths.run, 'tempest');
     rmSync(folder, { recursive: true, force: true });
@@ -80,6 +81,8 @@ describe(`Tempest on the cloud of the lab, ${release}`, { timeout: 7_200_000 }, 
       HOME: folder,
       LANG: 'C.UTF-8',
       PYTHONWARNINGS: 'ignore',
+      // What it opens past its own settings, as the dashboard.
+      ...(ca !== undefined && { SSL_CERT_FILE: ca }),
     };
     const workspace = join(folder, 'workspace');
     await must(program, ['init', workspace], { env, cwd: folder });
@@ -97,6 +100,7 @@ describe(`Tempest on the cloud of the lab, ${release}`, { timeout: 7_200_000 }, 
         publicNetwork: tenant.ids.public!,
         extensions: extensions.map(({ alias }) => alias),
         backup: spec.cinder?.backup?.enabled === true,
+        ...(spec.horizon?.enabled && spec.publicDomain && { dashboard: `https://horizon.${spec.publicDomain}/` }),
       }),
     );
     // On a host of the lab: it asks the lab's DNS.

@@ -13,6 +13,8 @@ export interface Judged {
   readonly extensions: readonly string[];
   /** cinder-backup runs. */
   readonly backup: boolean;
+  /** Its URL, where there is one. */
+  readonly dashboard?: string;
 }
 
 type Values = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -42,7 +44,7 @@ function sections(x: Judged): Readonly<Record<string, Values>> {
       neutron: has('network'),
       cinder: has('block-storage'),
       heat: has('orchestration'),
-      horizon: false,
+      horizon: x.dashboard !== undefined,
       swift: has('object-store'),
     },
     compute: {
@@ -65,6 +67,7 @@ function sections(x: Judged): Readonly<Record<string, Values>> {
       config_drive: true,
       metadata_service: true,
     },
+    dashboard: { dashboard_url: x.dashboard },
     network: {
       public_network_id: x.publicNetwork,
       floating_network_name: 'public',

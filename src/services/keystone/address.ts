@@ -4,6 +4,7 @@ import type { IdentityAddress } from '../../cloud/ports.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
+import { hostAddress } from '../hosts.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { schemeOf } from '../tls/certificate.ts';
@@ -21,6 +22,14 @@ export const internalUrl = (place: Place, object: DeepReadonly<KeystoneObject>):
 
 export const publicUrl = (place: Place, object: DeepReadonly<KeystoneObject>): string =>
   object.spec.publicURL ?? ingressUrl(object.spec as Exposed) ?? internalUrl(place, object);
+
+/** Where hosts outside the cluster reach it: by an address of their own, or where everybody does. */
+export function hostsUrl<O extends Managed>(cx: Cx<O>, object: DeepReadonly<KeystoneObject>): string | undefined {
+  const at = hostAddress(cx, object.spec, { service: `${object.metadata.name}-api`, port: PORT });
+  if (at) return `${schemeOf(object.spec)}://${at.host}:${at.port}`;
+  const open = publicUrl(cx, object);
+  return open === internalUrl(cx, object) ? undefined : open;
+}
 
 export async function adminAddress<O extends Managed>(
   cx: Cx<O> & Place,

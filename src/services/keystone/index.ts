@@ -24,6 +24,7 @@ import { configSecret, generatedFile, userFiles } from '../config.ts';
 import { rotation, USERS } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { GATEWAY_MANAGES, GATEWAY_READS } from '../gateway.ts';
+import { hostsCanReach } from '../hosts.ts';
 import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { publish } from '../ingress.ts';
@@ -356,6 +357,11 @@ const clouds = row('ClientConfigReady', {
 const rotating = rotation<KeystoneObject>(cx => accountsOf(cx, { database: true, bus: false, identity: false }), {
   db,
 });
+const hosts = hostsCanReach<KeystoneObject>(cx => ({
+  service: `${cx.name}-api`,
+  port: PORT,
+  selector: podLabels('Keystone', cx.name, 'api'),
+}));
 const network = isolation<KeystoneObject>(() => [open([PORT])]);
 
 export const keystone = plan(
@@ -375,6 +381,7 @@ export const keystone = plan(
     endpoints,
     answering,
     clouds,
+    hosts,
     network,
     rotating,
   },

@@ -5,7 +5,7 @@ import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../../api/nova/metadata.ts';
 import { NovaNoVNCProxy } from '../../../api/nova/novncproxy.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { Secret } from '../../kube/resource.ts';
+import { Secret, Service } from '../../kube/resource.ts';
 import { write } from '../../oslo/write.ts';
 import { hashOf } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
@@ -13,11 +13,12 @@ import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { encoded } from '../encoded.ts';
+import { type HostAddress, hostAddress } from '../hosts.ts';
 import { readBus, readIdentity } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { overTls, schemeOf } from '../tls/certificate.ts';
 import { trust } from '../tls/trust.ts';
-import { CONSOLE_PORT, hostConf, metadataAgentConf } from './config.ts';
+import { CONSOLE_PORT, hostConf, METADATA_PORT, metadataAgentConf, metadataForHosts } from './config.ts';
 import { sharedSecret } from './secrets.ts';
 import { CELL0, inner, trustOnly } from './spec.ts';
 
@@ -34,8 +35,13 @@ const hasConsole = (object: Cell): boolean => object.spec.noVNCProxyServiceTempl
 const conductorName = (cx: Place): string => `${cx.name}-conductor`;
 const metadataName = (cx: Place): string => `${cx.name}-metadata`;
 const consoleName = (cx: Place): string => `${cx.name}-novncproxy`;
-const consoleUrl = (cx: Cx<CellObject>): string =>
-  `${schemeOf(cx.spec)}://${serviceHost(cx, consoleName(cx))}:${CONSOLE_PORT}`;
+/** Where people's browsers are sent to, and hosts outside the cluster with them. */
+const consoleAt = (cx: Cx<CellObject>): HostAddress | undefined =>
+  hostAddress(cx, cx.spec.noVNCProxyServiceTemplate ?? {}, { service: consoleName(cx), port: CONSOLE_PORT });
+const consoleUrl = (cx: Cx<CellObject>): string => {
+  const { host, port } = consoleAt(cx) ?? { host: serviceHost(cx, consoleName(cx)), port: CONSOLE_PORT };
+  return `${schemeOf(cx.spec)}://${host}:${port}`;
+};
 
 const LINKS = ['cellDatabaseSecret', 'messageBusSecret', 'keystoneSecret'] as const;
 const COMMON = ['release', 'podProfile', 'images', 'region', 'memcachedServers', ...LINKS] as const;
@@ -50,7 +56,7 @@ function common(cx: Cx<CellObject>): Record<string, unknown> {
 }
 
 const bare = (template: object | undefined): object => {
-  const { enabled: _e, expose: _x, ...rest } = (template ?? {}) as Record<string, unknown>;
+  const { enabled: _e, ...rest } = (template ?? {}) as Record<string, unknown>;
   return rest;
 };
 
@@ -113,7 +119,11 @@ const agents = row('MetadataConfigReady', {
     const secret = await sharedSecret(cx, cx.spec.metadataSecret);
     const name = `${cx.name}-metadata-compute-config`;
     const text = write(metadataAgentConf(serviceHost(cx, metadataName(cx)), secret, overTls(cx.spec)).sections);
-    const data = encoded({ '05-nova-metadata.conf': text });
+    const outside = hostAddress(cx, cx.spec.metadataServiceTemplate ?? {}, {
+      service: metadataName(cx),
+      port: METADATA_PORT,
+    });
+    const data = encoded({ '05-nova-metadata.conf': text, ...metadataForHosts(outside, secret, overTls(cx.spec)) });
     await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data });
     cx.report({ metadataConfigSecret: name });
   },
@@ -130,13 +140,39 @@ const hosts = row('ComputeConfigReady', {
       readIdentity(cx, keystoneSecret, 'spec.keystoneSecret'),
     ]);
     const consoleURL = hasConsole(cx.object) ? consoleUrl(cx) : undefined;
-    const text = write(hostConf({ spec: cx.spec, bus, identity, cache: memcachedServers, consoleURL }).sections);
+    const far = {
+      bus: { ...bus, ...bus.outside },
+      identity: { ...identity, ...(identity.outside && { url: identity.outside }) },
+      ...(identity.outside && { interface: 'public' as const }),
+    };
+    const text = write(hostConf({ spec: cx.spec, ...far, cache: memcachedServers, consoleURL }).sections);
     const name = `${cx.name}-compute-config`;
     // Where the host has to put it: the paths in the config are the same everywhere.
     const bundle = await trust(cx, bus.ca, identity.ca);
     const data = encoded({ '01-nova.conf': text, ...(bundle && { 'ca.crt': bundle.text }) });
     await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data });
     cx.report({ computeConfigSecret: name, configHash: hashOf(text).slice(0, 10) });
+    return [
+      ...(bus.outside ? [] : ['the message bus']),
+      ...(identity.outside ? [] : ['Keystone']),
+      ...(consoleURL === undefined || consoleAt(cx) ? [] : ['the console proxy']),
+    ];
+  },
+});
+
+/** Beside Ready: a cell without hosts outside the cluster is whole. */
+const reachable = row('HostsCanReach', {
+  needs: { hosts },
+  when: object => !isCell0(object),
+  aside: true,
+  run: async (cx, { hosts: missing = [] }) => {
+    if (missing.length > 0)
+      throw wait({
+        reason: 'NotExposed',
+        what: `Secret ${cx.name}-compute-config has addresses for ${missing.join(', ')} that only this cluster knows`,
+        who: 'User',
+        next: 'set expose there if hosts outside the cluster are to use it',
+      });
   },
 });
 
@@ -173,6 +209,6 @@ function afterConductor(cx: Cx<CellObject>): void {
 
 export const novaCell = plan(
   NovaCell,
-  { input, conductor, console: console_, metadata, agents, hosts, computes },
-  { manages: [NovaConductor, NovaNoVNCProxy, NovaMetadata, NovaCompute, Secret] },
+  { input, conductor, console: console_, metadata, agents, hosts, reachable, computes },
+  { manages: [NovaConductor, NovaNoVNCProxy, NovaMetadata, NovaCompute, Secret], reads: [Service] },
 );

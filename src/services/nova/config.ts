@@ -1,7 +1,9 @@
 import type { Release } from '../../../api/blocks/common.ts';
 import { at, type Conf, conf, type Part } from '../../oslo/conf.ts';
 import { type Section, type Sections, template } from '../../oslo/model.ts';
+import { write } from '../../oslo/write.ts';
 import { type CephLink, confPath } from '../ceph/link.ts';
+import type { HostAddress } from '../hosts.ts';
 import type { BusLink, IdentityLink } from '../links.ts';
 import { authToken, busSections, cacheSection, cafile, logging, userSection } from '../sections.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
@@ -11,6 +13,8 @@ interface Linked {
   readonly spec: { readonly release: Release };
   readonly identity: IdentityLink;
   readonly cache: readonly string[];
+  /** By which endpoints of the catalog it calls the others. */
+  readonly interface?: 'internal' | 'public';
 }
 
 export const STATE = '/var/lib/nova';
@@ -31,18 +35,18 @@ const everywhere: Sections = {
   upgrade_levels: { compute: 'auto' },
 };
 
-const neighbours = ({ spec, identity: link, cache }: Linked): Part =>
+const neighbours = ({ spec, identity: link, cache, interface: by = 'internal' }: Linked): Part =>
   at('topology', {
     // Without it volumes of servers stay attached when they should not (CVE-2023-2088).
     service_user: { send_service_user_token: true, ...login(link), region_name: undefined },
-    placement: { ...login(link), valid_interfaces: ['internal'] },
-    neutron: { ...login(link), valid_interfaces: ['internal'] },
-    glance: { region_name: link.region, valid_interfaces: ['internal'], ...cafile(link) },
+    placement: { ...login(link), valid_interfaces: [by] },
+    neutron: { ...login(link), valid_interfaces: [by] },
+    glance: { region_name: link.region, valid_interfaces: [by], ...cafile(link) },
     // Its own login for what it does on nobody's behalf: periodic tasks on the volumes of guests.
     cinder: {
       ...login(link),
       region_name: undefined,
-      catalog_info: 'volumev3::internalURL',
+      catalog_info: `volumev3::${by}URL`,
       os_region_name: link.region,
     },
     cache: cacheSection(cache, spec.release),
@@ -164,13 +168,23 @@ export const hostConf = (x: Linked & { readonly bus: BusLink; readonly consoleUR
 };
 
 /** Read by the agents that forward what guests ask at 169.254.169.254. */
-export const metadataAgentConf = (host: string, secret: string, tls: boolean): Conf =>
+export const metadataAgentConf = (host: string, secret: string, tls: boolean, port = METADATA_PORT): Conf =>
   conf('neutron', {
     DEFAULT: {
       nova_metadata_host: host,
-      nova_metadata_port: METADATA_PORT,
+      nova_metadata_port: port,
       nova_metadata_protocol: tls ? 'https' : 'http',
       auth_ca_cert: tls ? CA_BUNDLE : undefined,
       metadata_proxy_shared_secret: secret,
     },
   });
+
+/** The same for agents outside the cluster, beside it. */
+export const metadataForHosts = (
+  at: HostAddress | undefined,
+  secret: string,
+  tls: boolean,
+): Readonly<Record<string, string>> =>
+  at === undefined
+    ? {}
+    : { '05-nova-metadata-hosts.conf': write(metadataAgentConf(at.host, secret, tls, at.port).sections) };

@@ -3,9 +3,10 @@ import { NovaCell } from '../../../api/nova/cell.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../../api/nova/metadata.ts';
 import { NovaScheduler } from '../../../api/nova/scheduler.ts';
+import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { CronJob, Job, NetworkPolicy, Secret } from '../../kube/resource.ts';
+import { CronJob, Job, NetworkPolicy, Secret, Service } from '../../kube/resource.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
 import { assertReady, isReady } from '../../runtime/plan/ready.ts';
@@ -13,7 +14,9 @@ import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { type Outdated, rotation, USERS } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
+import { hostAddress } from '../hosts.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
+import { hostsUrl } from '../keystone/address.ts';
 import { accountsOf, cache, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { admit, isolated, open } from '../network.ts';
@@ -32,7 +35,7 @@ import {
   registerCellBus,
   spareCleaner,
 } from './cells.ts';
-import { API_PORT, CONSOLE_PORT, METADATA_PORT, metadataAgentConf } from './config.ts';
+import { API_PORT, CONSOLE_PORT, METADATA_PORT, metadataAgentConf, metadataForHosts } from './config.ts';
 import { metadataAccount, type Shared, sharedBetween, spareMetadata } from './metadata.ts';
 import {
   dropBus,
@@ -126,7 +129,17 @@ const logins = row('CredentialsReady', {
     await bus.letGo();
     if (keystoneSecret) return { bus, identity: { secret: keystoneSecret, link: identity } };
     const { url, user, password, project, region, ca } = identity;
-    const data = encoded({ url, user, password, project, region, ...packed(ca) });
+    const server = cx.get(Keystone, cx.spec.keystoneInstance);
+    const outside = server && hostsUrl(cx, server);
+    const data = encoded({
+      url,
+      user,
+      password,
+      project,
+      region,
+      ...packed(ca),
+      ...(outside && { 'hosts-url': outside }),
+    });
     await cx.apply(Secret, { metadata: { name: names(cx).keystone }, type: 'Opaque', data });
     return { bus, identity: { secret: names(cx).keystone, link: identity } };
   },
@@ -305,7 +318,8 @@ const metadata = row('MetadataReady', {
       const metadataSecret = `${names(cx).metadata}-spare`;
       const data = encoded({ [METADATA_KEY]: shared.spare });
       await cx.apply(Secret, { metadata: { name: metadataSecret }, type: 'Opaque', data });
-      await cx.child(NovaMetadata, spareMetadata(cx.name), { ...wanted, metadataSecret });
+      const { expose: _hosts, ...inside } = wanted;
+      await cx.child(NovaMetadata, spareMetadata(cx.name), { ...inside, metadataSecret });
     }
     const child = await cx.child(NovaMetadata, `${cx.name}-metadata`, wanted);
     assertReady(child as DeepReadonly<AnyObject>);
@@ -323,7 +337,9 @@ const agents = row('MetadataConfigReady', {
     const { spare, secret } = input.shared.forAgents;
     const service = spare ? spareMetadata(cx.name) : `${cx.name}-metadata`;
     const text = write(metadataAgentConf(serviceHost(cx, service), secret, overTls(cx.spec)).sections);
-    const data = encoded({ '05-nova-metadata.conf': text });
+    const at = { service: `${cx.name}-metadata`, port: METADATA_PORT };
+    const outside = spare ? undefined : hostAddress(cx, cx.spec.metadataServiceTemplate ?? {}, at);
+    const data = encoded({ '05-nova-metadata.conf': text, ...metadataForHosts(outside, secret, overTls(cx.spec)) });
     await cx.apply(Secret, { metadata: { name: names(cx).agents }, type: 'Opaque', data });
   },
 });
@@ -445,7 +461,7 @@ export const nova = plan(
   },
   {
     manages: [NetworkPolicy, Secret, Job, CronJob, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
-    reads: [...USERS, NovaConductor, Nova],
+    reads: [...USERS, NovaConductor, Nova, Service],
     external: true,
   },
 );

@@ -6,6 +6,7 @@ import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { uuid } from '../../world/world.ts';
 import { type Account, type Kept, keep, namesOf } from '../credentials.ts';
+import type { HostAddress } from '../hosts.ts';
 import { type BusLink, type DatabaseLink, named, readBus, readDatabase, registerVhost } from '../links.ts';
 import * as mariadb from '../mariadb/address.ts';
 import * as rabbitmq from '../rabbitmq/address.ts';
@@ -95,10 +96,20 @@ export async function packBus<O extends Managed>(cx: Cx<O>, order: Order): Promi
     ...accountOf(order, 'message-bus'),
     ensure: login => registerBus(cx, order, { ...place, ...login }),
     drop: async user => cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user),
-    values: { hostname: host, port: String(port), vhost: order.user, ...caOf(ca) },
+    values: {
+      hostname: host,
+      port: String(port),
+      vhost: order.user,
+      ...caOf(ca),
+      ...forHosts(rabbitmq.hostsAddress(cx, server)),
+    },
   });
   return { secret: order.secret, link: { ...place, user: login.user, password: login.password }, letGo };
 }
+
+/** Under names of their own: whoever is in the cluster goes on as before. */
+const forHosts = (at: HostAddress | undefined): Readonly<Record<string, string>> =>
+  at === undefined ? {} : { 'hosts-hostname': at.host, 'hosts-port': String(at.port) };
 
 const accountOf = ({ secret, user, instance }: Order, target: Account['target']) => ({
   target,

@@ -12,7 +12,9 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import type { ConfigFile } from '../config.ts';
+import { hostsCanReach } from '../hosts.ts';
 import type { DatabaseLink } from '../links.ts';
+import { podLabels, workloadName } from '../names.ts';
 import { linkedService, neighbours } from '../service.ts';
 import { daemon, uwsgi, type Workload } from '../workload.ts';
 import {
@@ -145,6 +147,13 @@ export const novaConductor = linkedService(
   { databases: both, optional: ['api'], ...links },
 );
 
+const reachedAt = <O extends Managed>(component: string, port: number) =>
+  hostsCanReach<O>(cx => ({
+    service: workloadName(cx.name, component),
+    port,
+    selector: podLabels(cx.object.kind, cx.name, component),
+  }));
+
 export const novaMetadata = linkedService(
   NovaMetadata,
   {
@@ -164,6 +173,7 @@ export const novaMetadata = linkedService(
   },
   // Of one cell, it must not see the API's database.
   { databases: both, optional: ['api'], ...links },
+  () => ({ hosts: reachedAt('metadata', METADATA_PORT) }),
 );
 
 const consoleProxy: Workload<SpecOf<typeof NovaNoVNCProxy>> = {
@@ -190,4 +200,5 @@ export const novaNoVNCProxy = linkedService(
     config: consoleConf,
   },
   { databases: { cell: 'cellDatabaseSecret' }, ...links },
+  () => ({ hosts: reachedAt('novncproxy', CONSOLE_PORT) }),
 );

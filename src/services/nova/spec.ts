@@ -128,10 +128,8 @@ function complete(spec: Spec, template: Partial<Template> = {}): Partial<Templat
   };
 }
 
-const withoutFlag = <T extends { readonly enabled?: boolean; readonly expose?: unknown }>(
-  template: T | undefined,
-): Omit<T, 'enabled' | 'expose'> => {
-  const { enabled: _enabled, expose: _expose, ...rest } = template ?? ({} as T);
+const withoutFlag = <T extends { readonly enabled?: boolean }>(template: T | undefined): Omit<T, 'enabled'> => {
+  const { enabled: _enabled, ...rest } = template ?? ({} as T);
   return rest;
 };
 

@@ -20,6 +20,7 @@ import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, userFiles } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
+import { hostsCanReach } from '../hosts.ts';
 import { podLabels, serviceHost, workloadName } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
@@ -218,6 +219,13 @@ const agent = row('MetadataAgentReady', {
   run: async (cx, { config: { parts, start } }) => void (await start(parts.agent, cx)),
 });
 
+/** ovn-controller outside the cluster asks the southbound database, and no other. */
+const hosts = hostsCanReach<OVNObject>(cx => ({
+  service: workloadName(cx.name, 'sb'),
+  port: DATABASES.sb.port,
+  selector: podLabels('OVNNetwork', cx.name, 'sb'),
+}));
+
 const rotating = rotation<OVNObject>(() => [], {});
 
 /** Chassis and agents are on the networks of their nodes, which have no labels. */
@@ -225,7 +233,7 @@ const network = isolation<OVNObject>(() => [open(MEMBERS.map(name => DATABASES[n
 
 export const ovn = plan(
   OVNNetwork,
-  { input, own, expose, metadata, config, pods, chassis, agent, network, rotating },
+  { input, own, expose, metadata, config, pods, chassis, agent, hosts, network, rotating },
   {
     manages: [
       NetworkPolicy,

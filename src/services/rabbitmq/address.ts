@@ -5,6 +5,7 @@ import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
+import { type HostAddress, hostAddress } from '../hosts.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { overTls, schemeOf } from '../tls/certificate.ts';
 import { trustOf } from '../tls/trust.ts';
@@ -35,6 +36,16 @@ export async function amqpAddress<O extends Managed>(
   const port = external?.port ?? portsOf(object.spec).amqp;
   // A CA may be there for the management API alone: the port that has always been plain stays so.
   return { host, port, ...(ca !== undefined && port !== AMQP_PORT && { ca }) };
+}
+
+/** Where hosts outside the cluster connect to. One that is not ours is where it is. */
+export function hostsAddress<O extends Managed>(
+  cx: Cx<O>,
+  { spec, metadata }: DeepReadonly<RabbitMQObject>,
+): HostAddress | undefined {
+  const { amqp: port } = portsOf(spec);
+  const { hostname: host, port: other } = spec.external ?? {};
+  return host === undefined ? hostAddress(cx, spec, { service: metadata.name, port }) : { host, port: other ?? port };
 }
 
 /** Where the management API is and who may do everything in it: ours, or one that exists already. */

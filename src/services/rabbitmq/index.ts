@@ -13,11 +13,12 @@ import { password } from '../../world/world.ts';
 import { configSecret } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { fieldOf } from '../env.ts';
+import { hostsCanReach } from '../hosts.ts';
 import { imageOf } from '../images.ts';
 import { serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
-import { deployed, runServer, serverCertificate, serverServices } from '../server.ts';
+import { deployed, runServer, serverCertificate, serverServices, serverTarget } from '../server.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
 import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
@@ -121,6 +122,8 @@ const answering = row('Answering', {
   run: async cx => cx.cloud.bus(await adminAddress(cx, cx.object)).check(),
 });
 
+const hosts = hostsCanReach<RabbitMQObject>(cx => serverTarget(cx, portsOf(cx.spec).amqp));
+
 const rotating = rotation<RabbitMQObject>(() => [], {});
 
 /** Computes are on the networks of their hosts, which have no labels: the bus itself asks for a password. */
@@ -131,7 +134,7 @@ const network = isolation<RabbitMQObject>(cx => {
 
 export const rabbitmq = plan(
   RabbitMQ,
-  { input, own, config, expose, pods, answering, network, rotating },
+  { input, own, config, expose, pods, answering, hosts, network, rotating },
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
     reads: [Pod, StorageClass, ...READS],

@@ -10,6 +10,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { hostNames } from '../hosts.ts';
 import { nextServing, type Serving } from './serving.ts';
 import { type CertificateText, endOf, flawOf, union } from './x509.ts';
 
@@ -163,11 +164,13 @@ async function issued<O extends Managed>(cx: Cx<O>, issuerRef: IssuerRef, names:
   await issuerThere(cx, issuerRef);
   const secretName = `${cx.name}-certificate`;
   const hosts = [...names.hosts, ...(names.unchecked ?? [])];
+  const { dnsNames, ipAddresses } = hostNames(cx.spec);
   const made = await cx.apply(Certificate, {
     metadata: { name: secretName },
     spec: {
       secretName,
-      dnsNames: [...new Set(hosts.flatMap(namesOf))],
+      dnsNames: [...new Set([...hosts.flatMap(namesOf), ...dnsNames])],
+      ...(ipAddresses.length > 0 && { ipAddresses }),
       issuerRef: { name: issuerRef.name, kind: issuerRef.kind, group: issuerRef.group },
       usages: ['digital signature', 'key encipherment', 'server auth', 'client auth'],
       // Erlang, OpenSSL, GnuTLS and Python all take it, which is not so of Ed25519 (openstack-facts 15).

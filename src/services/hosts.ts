@@ -1,0 +1,111 @@
+import { isIP } from 'node:net';
+import type { AnyObject, DeepReadonly } from '../kube/object.ts';
+import { Service } from '../kube/resource.ts';
+import type { Cx } from '../runtime/plan/cx.ts';
+import type { Managed } from '../runtime/plan/managed.ts';
+import { rowsOf } from '../runtime/plan/row.ts';
+import { stall, wait } from '../runtime/plan/unmet.ts';
+
+/** How hosts outside the cluster reach a server: spec.expose of the kinds that they call. */
+
+interface Exposing {
+  readonly expose?: {
+    readonly type?: 'LoadBalancer' | 'NodePort' | 'External';
+    readonly hostname?: string;
+    readonly port?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+export interface HostAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Target {
+  /** Inside the cluster; that for hosts is called `<service>-hosts`. */
+  readonly service: string;
+  readonly port: number;
+  readonly selector: Readonly<Record<string, string>>;
+}
+
+const exposeOf = (spec: unknown) => (spec as Exposing).expose ?? {};
+const serviceName = ({ service }: Pick<Target, 'service'>): string => `${service}-hosts`;
+
+/** A name without a type is somebody's own way to it. */
+const typeOf = (spec: unknown) => {
+  const { type, hostname } = exposeOf(spec);
+  return type ?? (hostname === undefined ? undefined : 'External');
+};
+
+/** What hosts call it by, for its certificate. */
+export function hostNames(spec: unknown): { readonly dnsNames: readonly string[]; readonly ipAddresses: string[] } {
+  const { hostname } = exposeOf(spec);
+  if (hostname === undefined) return { dnsNames: [], ipAddresses: [] };
+  return isIP(hostname) ? { dnsNames: [], ipAddresses: [hostname] } : { dnsNames: [hostname], ipAddresses: [] };
+}
+
+/** Where hosts reach it, once that is known; `live` is the Service made for them. */
+function addressOf(spec: unknown, port: number, live: DeepReadonly<AnyObject> | undefined): HostAddress | undefined {
+  const { hostname, port: other } = exposeOf(spec);
+  const type = typeOf(spec);
+  if (type === 'External') return hostname === undefined ? undefined : { host: hostname, port: other ?? port };
+  if (type === undefined || live === undefined) return undefined;
+  if (type === 'NodePort') {
+    const { ports = [] } = live.spec as { readonly ports?: readonly { readonly nodePort?: number }[] };
+    const [{ nodePort } = {}] = ports;
+    return hostname === undefined || nodePort === undefined ? undefined : { host: hostname, port: nodePort };
+  }
+  const { loadBalancer } = (live.status ?? {}) as {
+    readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[] };
+  };
+  const [given] = loadBalancer?.ingress ?? [];
+  const host = given && (hostname ?? given.hostname ?? given.ip);
+  return host === undefined ? undefined : { host, port: other ?? port };
+}
+
+/** The same for who only uses it: its maker is another object, whose spec this is. */
+export const hostAddress = <O extends Managed>(
+  cx: Cx<O>,
+  spec: unknown,
+  at: Pick<Target, 'service' | 'port'>,
+): HostAddress | undefined => addressOf(spec, at.port, cx.get(Service, serviceName(at)));
+
+/** Beside Ready: a cloud without such hosts is whole. */
+export const hostsCanReach = <O extends Managed>(target: (cx: Cx<O>) => Target) =>
+  rowsOf<O>()('HostsCanReach', {
+    // A server that is not ours is where it is.
+    when: ({ spec }) => typeOf(spec) !== undefined && (spec as { external?: object }).external === undefined,
+    aside: true,
+    run: async cx => {
+      const { port, selector, ...own } = target(cx);
+      const { hostname, port: other, annotations = {} } = exposeOf(cx.spec);
+      const type = typeOf(cx.spec);
+      if (type !== 'LoadBalancer' && hostname === undefined)
+        throw stall({
+          reason: 'FieldMissing',
+          what: `spec.expose.type is ${type}, and spec.expose.hostname is not set`,
+          who: 'User',
+          next: type === 'NodePort' ? 'write the name or address of a node there' : 'write where hosts find it there',
+        });
+      const ports = [
+        type === 'NodePort'
+          ? { name: 'hosts', port, targetPort: port, protocol: 'TCP', ...(other !== undefined && { nodePort: other }) }
+          : { name: 'hosts', port: other ?? port, targetPort: port, protocol: 'TCP' },
+      ];
+      const live =
+        type === 'External'
+          ? undefined
+          : await cx.apply(Service, {
+              metadata: { name: serviceName(own), ...(Object.keys(annotations).length > 0 && { annotations }) },
+              spec: { type, selector, ports },
+            });
+      if (addressOf(cx.spec, port, live)) return;
+      throw wait({
+        reason: 'NoAddress',
+        what: `Service ${serviceName(own)} has no address yet that hosts outside the cluster could use`,
+        who: 'Cluster',
+        next: 'its load balancer gives it one; or set spec.expose.type to NodePort or External',
+      });
+    },
+  });
