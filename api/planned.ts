@@ -104,7 +104,6 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
     },
   ],
   Horizon: [{ fields: config, waitsFor: WHOLE }],
-  CephStorage: [{ fields: ['rook'], waitsFor: WHOLE }],
   Cinder: [
     {
       fields: [

@@ -35,10 +35,19 @@ export const CephStorage = kind({
     ).optional(),
     rook: group(
       {
-        clusterName: objectName('CephCluster of Rook to use or to create.').default('openstack'),
-        cephImage: text('Image of Ceph for a cluster that the operator creates.').max(512).optional(),
+        clusterName: objectName(
+          'CephCluster of Rook in this namespace: used as it is when somebody else made it, else created.',
+        ).default('openstack'),
+        cephImage: text(
+          'Image of Ceph for a cluster that the operator creates. The default is Ceph 19.2, the oldest that current versions of Rook run.',
+        )
+          .min(1)
+          .max(512)
+          .default('quay.io/ceph/ceph:v19.2.3'),
         monitors: int(1, 9, 'Number of monitors.').default(3),
-        storage: open('spec.storage of the CephCluster: nodes, devices, device sets.').optional(),
+        storage: open(
+          'spec.storage of the CephCluster: nodes, devices, device sets. Needed for a cluster that the operator creates.',
+        ).optional(),
         network: open('spec.network of the CephCluster; hosts outside the pod network need provider: host.').optional(),
       },
       'A Ceph cluster that Rook runs in Kubernetes. Rook itself must be installed.',

@@ -101,6 +101,21 @@ export const REASONS = {
     'The spec asks cert-manager for a certificate, and its CustomResourceDefinitions are not installed.',
     'Install cert-manager, or name a Secret in spec.tls.secretName.',
   ),
+  RookNotFound: entry(
+    'User',
+    'The spec asks Rook for a Ceph cluster, and its CustomResourceDefinitions are not installed.',
+    'Install Rook, or name an existing cluster in spec.external.',
+  ),
+  RookNotReady: entry(
+    'Cluster',
+    'Rook has not brought up the cluster, pool or user of Ceph that the message names.',
+    'Wait; if it stays, look at that object and at the log of rook-ceph-operator.',
+  ),
+  RookFailed: entry(
+    'User',
+    'Rook gave up on the cluster, pool or user of Ceph that the message names, for now.',
+    "Look at the object's Events and at the log of rook-ceph-operator, and mend the cause.",
+  ),
   IssuerNotFound: entry(
     'User',
     'The issuer of certificates that the spec names does not exist.',

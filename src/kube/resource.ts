@@ -83,3 +83,6 @@ export const ClusterIssuer = foreign('cert-manager.io', 'ClusterIssuer', 'cluste
 export const Gateway = foreign('gateway.networking.k8s.io', 'Gateway', 'gateways');
 export const HTTPRoute = foreign('gateway.networking.k8s.io', 'HTTPRoute', 'httproutes');
 export const BackendTLSPolicy = foreign('gateway.networking.k8s.io', 'BackendTLSPolicy', 'backendtlspolicies');
+export const CephCluster = foreign('ceph.rook.io', 'CephCluster', 'cephclusters');
+export const CephBlockPool = foreign('ceph.rook.io', 'CephBlockPool', 'cephblockpools');
+export const CephClient = foreign('ceph.rook.io', 'CephClient', 'cephclients');

@@ -3,8 +3,19 @@ import { NovaCompute } from '../../api/nova/compute.ts';
 import { CephStorage } from '../../api/openstack/cephstorage.ts';
 import { Glance } from '../../api/openstack/glance.ts';
 import { commandOf, type Programs } from '../../src/embedded/pretend/program.ts';
-import { DaemonSet, Job, PersistentVolumeClaim, Secret, StatefulSet } from '../../src/kube/resource.ts';
+import {
+  CephBlockPool,
+  CephClient,
+  CephCluster,
+  ConfigMap,
+  DaemonSet,
+  Job,
+  PersistentVolumeClaim,
+  Secret,
+  StatefulSet,
+} from '../../src/kube/resource.ts';
 import { Cloud, NS } from './cloud.ts';
+import { cephCluster, MONITORS, pretendRook } from './rook.ts';
 import {
   cephSecret,
   cloudWith,
@@ -189,5 +200,236 @@ describe('what stands on Ceph', () => {
     expect(copies('c-libvirt')).toContain('ceph-secret.xml');
     expect(copies('c-compute')).not.toContain('ceph-secret.xml');
     expect(copies('c-compute')).toContain('ceph.conf');
+  });
+});
+
+describe('Rook', () => {
+  const storage = { useAllNodes: true, useAllDevices: true };
+  const byRook = (rook: object = { storage }, spec: object = {}) => objectOf(CephStorage, 'ceph', { rook, ...spec });
+
+  async function start() {
+    const rook = pretendRook();
+    const cloud = await Cloud.start({ wrap: rook.wrap });
+    rook.install(cloud);
+    const told = (type: string) => cloud.condition(CephStorage, 'ceph', type);
+    return { rook, cloud, told };
+  }
+
+  const specOf = (cloud: Cloud, resource: typeof CephCluster, name: string) => cloud.get(resource, name)?.spec;
+  const deletions = (cloud: Cloud): string[] =>
+    cloud.writes().flatMap(line => /DELETE \S*\/(ceph(?:clusters|blockpools|clients))\//.exec(line)?.[1] ?? []);
+
+  it('makes cluster, pools and users, and Glance keeps its images there', async () => {
+    const rook = pretendRook();
+    const ceph = { enabled: true, rook: { storage, network: { provider: 'host' } } };
+    const sections = { ceph, storageBackend: 'ceph', glance: { enabled: true } };
+    const cloud = await readyCloud(sections, rook.install, { wrap: rook.wrap });
+    expect(specOf(cloud, CephCluster, 'openstack')).toEqual({
+      cephVersion: { image: 'quay.io/ceph/ceph:v19.2.3' },
+      dataDirHostPath: '/var/lib/rook/openstack',
+      mon: { count: 3, allowMultiplePerNode: false },
+      mgr: { count: 2, allowMultiplePerNode: false },
+      storage,
+      network: { provider: 'host' },
+    });
+    const replicated = { size: 3, requireSafeReplicaSize: true };
+    for (const pool of ['images', 'volumes', 'vms', 'backups'])
+      expect(specOf(cloud, CephBlockPool, pool)).toEqual({ replicated });
+    expect(specOf(cloud, CephClient, 'ceph-cinder-backup')).toEqual({
+      caps: { mon: 'profile rbd', osd: 'profile rbd pool=backups', mgr: 'profile rbd pool=backups' },
+      security: { cephx: { keyType: 'aes' } },
+    });
+    expect(cloud.get(CephStorage, 'ceph')?.status).toMatchObject({ fsid: FSID, health: 'HEALTH_OK' });
+    const monitors = '[v2:10.2.0.1:3300,v1:10.2.0.1:6789],[v2:10.2.0.2:3300,v1:10.2.0.2:6789]';
+    expect(text(cloud, 'glance-config-data', 'ceph.conf')).toContain(`fsid = ${FSID}\nmon_host = ${monitors}\n`);
+    expect(text(cloud, 'glance-config-data', 'ceph.client.ceph-glance.keyring')).toContain('key = AQceph-glance==\n');
+    expect(script(cloud)).toContain("rbd --id 'ceph-glance' --keyring /etc/ceph/clients.keyring ls 'images'");
+    expect(script(cloud)).not.toContain('pool create');
+    const before = cloud.writes();
+    await cloud.sim.run(1_800_000);
+    expect(cloud.writes()).toEqual(before);
+  }, 60_000);
+
+  it('takes what the spec says of cluster and pools, also later', async () => {
+    const { cloud } = await start();
+    const own = { storage, clusterName: 'small', monitors: 1, cephImage: 'example.org/ceph:v20' };
+    const pools = (size: number) => ({
+      pools: [{ name: 'fast', purpose: 'images', replicas: size, deviceClass: 'ssd' }],
+    });
+    cloud.apply(byRook(own, pools(1)));
+    await cloud.ready(CephStorage, 'ceph');
+    expect(specOf(cloud, CephCluster, 'small')).toMatchObject({
+      cephVersion: { image: 'example.org/ceph:v20' },
+      mon: { count: 1 },
+      mgr: { count: 1 },
+    });
+    const fast = (size: number, requireSafeReplicaSize: boolean) => ({
+      replicated: { size, requireSafeReplicaSize },
+      deviceClass: 'ssd',
+    });
+    expect(specOf(cloud, CephBlockPool, 'fast')).toEqual(fast(1, false));
+    // Nothing but what a service may do: Ceph has no such thing as an empty capability.
+    expect(specOf(cloud, CephClient, 'ceph-cinder')).toMatchObject({
+      caps: { mon: 'profile rbd', osd: 'profile rbd-read-only pool=fast' },
+    });
+    expect(specOf(cloud, CephClient, 'ceph-cinder')).not.toHaveProperty('caps.mgr');
+    cloud.apply(byRook(own, pools(2)));
+    await cloud.ready(CephStorage, 'ceph');
+    expect(specOf(cloud, CephBlockPool, 'fast')).toEqual(fast(2, true));
+  });
+
+  it('follows monitors that move, and not the order in which they are named', async () => {
+    const { cloud } = await start();
+    cloud.apply(byRook());
+    await cloud.ready(CephStorage, 'ceph');
+    const move = async (data: string) => {
+      cloud.hands.patch(ConfigMap, NS, 'rook-ceph-mon-endpoints', { data: { data } });
+      await cloud.sim.run(90_000);
+    };
+    const before = cloud.writes();
+    await move(MONITORS.split(',').reverse().join());
+    expect(cloud.writes()).toEqual(before);
+    await move('c=10.2.0.3:3300,a=10.2.0.1:6789');
+    expect(text(cloud, 'ceph-glance', 'conf')).toContain(
+      'mon_host = [v2:10.2.0.1:3300,v1:10.2.0.1:6789],[v2:10.2.0.3:3300]\n',
+    );
+  });
+
+  it('keeps everything under Retain, and takes it up again', async () => {
+    const { cloud } = await start();
+    cloud.apply(byRook());
+    await cloud.ready(CephStorage, 'ceph');
+    const kept = () =>
+      [CephCluster, CephBlockPool, CephClient].map(r => cloud.hands.list(r, NS).map(o => o.metadata.uid));
+    const before = kept();
+    expect(before.map(list => list.length)).toEqual([1, 4, 3]);
+    cloud.hands.remove(CephStorage, NS, 'ceph');
+    await cloud.settle();
+    expect(cloud.get(CephStorage, 'ceph')).toBeUndefined();
+    expect(kept()).toEqual(before);
+    cloud.apply(byRook({ storage, monitors: 5 }));
+    await cloud.ready(CephStorage, 'ceph');
+    expect(kept()).toEqual(before);
+    expect(specOf(cloud, CephCluster, 'openstack')).toMatchObject({ mon: { count: 5 } });
+  });
+
+  it('removes pools and users and then the cluster under Delete, and says what holds them', async () => {
+    const { cloud, rook, told } = await start();
+    cloud.apply(byRook({ storage }, { deletionPolicy: 'Delete' }));
+    await cloud.ready(CephStorage, 'ceph');
+    const message = 'pool contains images or snapshots';
+    rook.says('CephBlockPool images', { conditions: [{ type: 'PoolDeletionIsBlocked', status: 'True', message }] });
+    cloud.hands.remove(CephStorage, NS, 'ceph');
+    await cloud.settle();
+    expect(told('Ready')?.message).toContain(
+      `PoolsReady: Rook does not delete CephBlockPool images: ${message}. User: remove what is in it`,
+    );
+    expect(cloud.hands.list(CephBlockPool, NS).map(pool => pool.metadata.name)).toEqual(['images']);
+    expect(cloud.get(CephCluster, 'openstack')?.metadata.deletionTimestamp).toBeUndefined();
+    rook.says('CephBlockPool images');
+    await cloud.settle();
+    expect(cloud.left()).toEqual([]);
+    expect([...new Set(deletions(cloud))]).toEqual(['cephblockpools', 'cephclients', 'cephclusters']);
+  });
+
+  it('says so when somebody else has a pool in a cluster that is to go', async () => {
+    const { cloud, told } = await start();
+    cloud.apply(byRook({ storage }, { deletionPolicy: 'Delete' }));
+    cloud.apply({ ...cephCluster('other'), kind: 'CephBlockPool' });
+    await cloud.ready(CephStorage, 'ceph');
+    cloud.hands.remove(CephStorage, NS, 'ceph');
+    await cloud.settle();
+    expect(told('Ready')?.message).toContain('Rook does not delete CephCluster openstack: has dependents');
+    expect(told('Ready')?.message).toContain('[other]');
+    cloud.hands.remove(CephBlockPool, NS, 'other');
+    await cloud.settle();
+    expect(cloud.left()).toEqual([]);
+  });
+
+  it('uses a cluster and a pool that somebody else made, and never writes them', async () => {
+    const { cloud } = await start();
+    cloud.apply(cephCluster('openstack'), { ...cephCluster('images'), kind: 'CephBlockPool' });
+    const theirs = () => [cloud.get(CephCluster, 'openstack'), cloud.get(CephBlockPool, 'images')];
+    const before = theirs();
+    const shared = (name: string) => objectOf(CephStorage, name, { rook: {}, deletionPolicy: 'Delete' });
+    cloud.apply(shared('ceph'), shared('second'));
+    await cloud.ready(CephStorage, 'ceph');
+    await cloud.ready(CephStorage, 'second');
+    expect(text(cloud, 'second-glance', 'user')).toBe('second-glance');
+    const [maker] = cloud.hands
+      .list(CephBlockPool, NS)
+      .flatMap(pool => pool.metadata.labels?.['app.kubernetes.io/instance'] ?? []);
+    const other = maker === 'ceph' ? 'second' : 'ceph';
+    cloud.hands.remove(CephStorage, NS, other);
+    await cloud.settle();
+    expect(cloud.hands.list(CephBlockPool, NS)).toHaveLength(4);
+    expect(cloud.hands.list(CephClient, NS)).toHaveLength(3);
+    cloud.hands.remove(CephStorage, NS, maker ?? '');
+    await cloud.settle();
+    expect(cloud.hands.list(CephBlockPool, NS)).toHaveLength(1);
+    expect(theirs()).toEqual(before);
+  });
+
+  it('waits for Rook, and says how to get it', async () => {
+    const rook = pretendRook();
+    const cloud = await Cloud.start({ wrap: rook.wrap });
+    cloud.apply(byRook());
+    await cloud.settle();
+    expect(cloud.condition(CephStorage, 'ceph', 'ClusterReady')).toMatchObject({
+      reason: 'RookNotFound',
+      message: expect.stringMatching(/cephclusters\.ceph\.rook\.io does not exist.* User: install Rook/),
+    });
+    rook.install(cloud);
+    await cloud.ready(CephStorage, 'ceph');
+  });
+
+  it('needs disks for a cluster of its own, and one place to be', async () => {
+    const { cloud, told } = await start();
+    cloud.apply(byRook({}));
+    await cloud.settle();
+    expect(told('ClusterReady')).toMatchObject({
+      reason: 'FieldMissing',
+      message: expect.stringContaining('User: set spec.rook.storage'),
+    });
+    expect(cloud.get(CephCluster, 'openstack')).toBeUndefined();
+    expect(() => cloud.apply(byRook({}, { external: { secret: 's' } }))).toThrow('set at most one of external, rook');
+    cloud.apply(byRook());
+    await cloud.ready(CephStorage, 'ceph');
+  });
+
+  it.each([
+    ['CephCluster openstack', 'ClusterReady', { phase: 'Progressing', message: 'Configuring Ceph Mons' }],
+    ['CephCluster openstack', 'ClusterReady', { phase: 'Failure', message: 'failed to start ceph monitors' }],
+    ['CephClient ceph-cinder-backup', 'KeysReady', { phase: 'Failure' }],
+    ['CephBlockPool images', 'PoolsReady', { phase: 'Failure' }],
+    ['CephBlockPool images', 'PoolsReady', { phase: 'Progressing' }],
+    ['CephBlockPool images', 'PoolsReady', { observedGeneration: 0 }],
+  ])('%s holds %s up: %j', async (object, type, status) => {
+    const { cloud, rook, told } = await start();
+    rook.says(object, status);
+    cloud.apply(byRook());
+    await cloud.settle();
+    const failed = 'phase' in status && status.phase === 'Failure';
+    const said = 'message' in status ? `: ${status.message}` : '';
+    expect(told(type)).toMatchObject(failed ? { reason: 'RookFailed' } : { reason: 'RookNotReady' });
+    expect(told(type)?.message).toContain(`${object}`);
+    expect(told(type)?.message).toContain(said);
+    rook.says(object);
+    await cloud.ready(CephStorage, 'ceph');
+  });
+
+  it.each([
+    ['rook-ceph-mon', 'InputReady', 'Secret rook-ceph-mon has no fsid'],
+    ['rook-ceph-mon-endpoints', 'InputReady', 'ConfigMap rook-ceph-mon-endpoints names no monitor'],
+    ['rook-ceph-client-ceph-cinder', 'KeysReady', 'Secret rook-ceph-client-ceph-cinder does not have the key'],
+  ])('%s is not there yet', async (name, type, message) => {
+    const { cloud, rook, told } = await start();
+    rook.hides(name);
+    cloud.apply(byRook());
+    await cloud.settle();
+    expect(told(type)).toMatchObject({ reason: 'RookNotReady', message: expect.stringContaining(message) });
+    rook.hides(name, false);
+    await cloud.sim.run(90_000);
+    await cloud.ready(CephStorage, 'ceph');
   });
 });

@@ -10,6 +10,7 @@ import { Neutron } from '../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { Placement } from '../../api/openstack/placement.ts';
 import { plannedLeaves, specLeaves } from '../../api/planned.ts';
+import type { Store } from '../../src/embedded/store/store.ts';
 import {
   authority,
   CERT_MANAGER,
@@ -22,6 +23,7 @@ import {
 } from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
 import { everyPodField, Lens } from './lens.ts';
+import { pretendRook } from './rook.ts';
 import {
   cephSecret,
   cloudWith,
@@ -61,7 +63,10 @@ const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
 
 /** Each kind once with nothing but its name and once with everything, made and deleted. */
 async function stories(look: Lens['look']): Promise<void> {
-  const cloud = await Cloud.start({ operator: { lens: look }, ...certManager(signer) });
+  const rook = pretendRook();
+  const wrap = (store: Store) => certManager(signer).wrap(rook.wrap(store));
+  const cloud = await Cloud.start({ operator: { lens: look }, wrap });
+  rook.install(cloud);
   installForeign(cloud, ...CERT_MANAGER, ...GATEWAY);
   cloud.apply(gateway('gw'));
   cloud.hands.apply(issuer('Issuer', 'ca'));
@@ -137,6 +142,7 @@ async function stories(look: Lens['look']): Promise<void> {
       ...orders,
       deletionPolicy: 'Delete',
     }),
+    objectOf(CephStorage, 'rook', { rook: { storage: { useAllNodes: true }, network: { provider: 'host' } } }),
     objectOf(CephStorage, 'given', { external: { keyringsSecret: 'rings' } }),
     secret('swift', { auth_url: 'http://s', user: 'u', key: 'k' }),
     objectOf(Glance, 'many', {
@@ -199,6 +205,7 @@ async function stories(look: Lens['look']): Promise<void> {
     [Cinder, 'plain-cinder'],
     [Glance, 'many'],
     [CephStorage, 'given'],
+    [CephStorage, 'rook'],
     [Heat, 'h'],
     [Heat, 'plain-heat'],
     [Horizon, 'z'],

@@ -57,6 +57,12 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'project',
   'region',
   'incarnation',
+  // Of the Secrets that Rook makes; its cluster-name is the namespace.
+  'fsid',
+  'cluster-name',
+  'ceph-username',
+  'userID',
+  'adminID',
 ]);
 
 /** The index by which a pass finds what its object owns. */

@@ -1,8 +1,7 @@
 import type { ObjectOf } from '../../../api/kind.ts';
 import { CephStorage } from '../../../api/openstack/cephstorage.ts';
-import { Job, Pod, ReplicaSet, Secret } from '../../kube/resource.ts';
+import { CephBlockPool, CephClient, CephCluster, Job, Pod, ReplicaSet, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
-import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
@@ -12,9 +11,19 @@ import { podLabels } from '../names.ts';
 import { type Process, podSpec } from '../pod.ts';
 import { CLIENTS, type Client, capsOf, cephKey, fsidIn, keyIn, keyring } from './keys.ts';
 import { CLIENT_KEYS, clientSecret, poolsOf } from './link.ts';
+import {
+  blockPools,
+  type Context,
+  cluster,
+  drop,
+  ROOK_MANAGES,
+  ROOK_READS,
+  rookKeys,
+  rookLogin,
+  rookUsers,
+} from './rook.ts';
 import { dropScript, SCRIPTS, setupFiles, setupScript } from './scripts.ts';
 
-type Context = Cx<ObjectOf<typeof CephStorage>>;
 const row = rowsOf<ObjectOf<typeof CephStorage>>();
 
 /** Names in a cluster that other clouds may use as well. */
@@ -29,12 +38,13 @@ interface Login {
 
 async function login(cx: Context): Promise<Login> {
   const { external } = cx.spec;
+  if (cx.spec.rook) return rookLogin(cx);
   if (external === undefined)
     throw stall({
-      reason: cx.spec.rook ? 'NotSupported' : 'FieldMissing',
-      what: cx.spec.rook ? 'spec.rook is set' : 'neither spec.external nor spec.rook is set',
+      reason: 'FieldMissing',
+      what: 'neither spec.external nor spec.rook is set',
       who: 'User',
-      next: 'name the Secret of an existing cluster in spec.external.secret; this version asks nothing of Rook',
+      next: 'name the Secret of an existing cluster in spec.external.secret, or let Rook run one by spec.rook',
     });
   const { secret, keyringsSecret, adminUser } = external;
   const named = secret ?? keyringsSecret;
@@ -61,10 +71,12 @@ async function login(cx: Context): Promise<Login> {
   return { conf, fsid, admin: { user: adminUser, keyring: data[key] ?? '' } };
 }
 
+type Keys = Map<Client, { readonly user: string; readonly key: string }>;
+
 /** Ready-made keys, by the service whose name their file carries. */
-async function givenKeys(cx: Context, secret: string): Promise<Map<Client, string>> {
+async function givenKeys(cx: Context, secret: string): Promise<Keys> {
   const data: Readonly<Record<string, string>> = await cx.secret(secret, [], 'spec.external.keyringsSecret');
-  const keys = new Map<Client, string>();
+  const keys: Keys = new Map();
   for (const client of CLIENTS) {
     const text = data[`ceph.client.${client}.keyring`];
     const key = text && keyIn(text, client);
@@ -75,12 +87,22 @@ async function givenKeys(cx: Context, secret: string): Promise<Map<Client, strin
         who: 'User',
         next: `put the output of \`ceph auth get client.${client}\` there`,
       });
-    if (key) keys.set(client, key);
+    if (key) keys.set(client, { user: client, key });
   }
   return keys;
 }
 
+const managed = row('ClusterReady', {
+  when: ({ spec }) => spec.rook !== undefined,
+  run: cluster,
+  undo: async cx => {
+    const { rook, deletionPolicy } = cx.spec;
+    if (rook && deletionPolicy === 'Delete') await drop(cx, CephCluster, [rook.clusterName]);
+  },
+});
+
 const input = row('InputReady', {
+  needs: { managed },
   run: async cx => {
     const found = await login(cx);
     cx.report({ fsid: found.fsid });
@@ -90,19 +112,27 @@ const input = row('InputReady', {
 
 const keySecret = (cx: Context, client: Client): string => `${clientSecret(cx.name, client)}-key`;
 
+async function ownKeys(cx: Context): Promise<Keys> {
+  const keys: Keys = new Map();
+  for (const client of CLIENTS) {
+    const make = () => ({ user: userOf(cx, client), key: cephKey(cx.random, cx.serverTime()) });
+    keys.set(client, await cx.generate(keySecret(cx, client), make, { retain: true }));
+  }
+  return keys;
+}
+
+function keysOf(cx: Context, { admin }: Login): Promise<Keys> {
+  if (cx.spec.rook) return rookKeys(cx, poolsOf(cx.object));
+  return admin ? ownKeys(cx) : givenKeys(cx, cx.spec.external?.keyringsSecret ?? '');
+}
+
 /** One Secret per service. Keys of our own outlive this object, with the data that they open (rule 18). */
 const keys = row('KeysReady', {
   needs: { input },
-  run: async (cx, { input: { conf, fsid, admin } }) => {
-    const given = admin ? undefined : await givenKeys(cx, cx.spec.external?.keyringsSecret ?? '');
-    const made = new Map<Client, { user: string; key: string }>();
-    for (const client of CLIENTS) {
-      const make = () => ({ user: userOf(cx, client), key: cephKey(cx.random, cx.serverTime()) });
-      const own = given ? undefined : await cx.generate(keySecret(cx, client), make, { retain: true });
-      const key = own?.key ?? given?.get(client);
-      if (key === undefined) continue;
-      const user = own?.user ?? client;
-      made.set(client, { user, key });
+  run: async (cx, { input: found }) => {
+    const { conf, fsid } = found;
+    const made = await keysOf(cx, found);
+    for (const [client, { user, key }] of made) {
       const values: Record<(typeof CLIENT_KEYS)[number], string> = { user, key, conf, fsid };
       const data = Object.fromEntries(CLIENT_KEYS.map(name => [name, Buffer.from(values[name]).toString('base64')]));
       await cx.apply(Secret, { metadata: { name: clientSecret(cx.name, client) }, type: 'Opaque', data });
@@ -111,11 +141,12 @@ const keys = row('KeysReady', {
   },
   undo: async cx => {
     if (cx.spec.deletionPolicy !== 'Delete') return;
+    if (cx.spec.rook) return drop(cx, CephClient, rookUsers(cx));
     for (const client of CLIENTS) await cx.remove(Secret, keySecret(cx, client));
   },
 });
 
-/** Makes pools and users with the administrator's key; with ready-made keys, looks whether they open the pools. */
+/** Makes pools and users with the administrator's key; with keys of others, looks whether they open the pools. */
 async function runCeph(cx: Context, step: string, found: Login, script: string, rings: string, inputs: unknown[]) {
   const labels = podLabels('CephStorage', cx.name, step);
   const files = setupFiles(found.conf, found.admin, rings, script);
@@ -141,6 +172,7 @@ const pools = row('PoolsReady', {
   needs: { input, keys },
   run: async (cx, { input: found, keys }) => {
     const all = poolsOf(cx.object);
+    if (cx.spec.rook) await blockPools(cx, all);
     const rings = [...keys]
       .map(([client, { user, key }]) => keyring(user, key, found.admin ? capsOf(client, all) : {}))
       .join('\n');
@@ -149,7 +181,10 @@ const pools = row('PoolsReady', {
     await runCeph(cx, 'pools', found, script, rings, [...inputs, shortHash(rings, found.conf)]);
   },
   undo: async cx => {
-    if (cx.spec.deletionPolicy !== 'Delete' || !cx.spec.external?.secret || cx.spec.external.keyringsSecret) return;
+    if (cx.spec.deletionPolicy !== 'Delete') return;
+    const names = poolsOf(cx.object).map(({ name }) => name);
+    if (cx.spec.rook) return drop(cx, CephBlockPool, names);
+    if (!cx.spec.external?.secret || cx.spec.external.keyringsSecret) return;
     const found = await login(cx);
     const users = CLIENTS.map(client => userOf(cx, client));
     await runCeph(cx, 'drop', found, dropScript(poolsOf(cx.object), users), '', [cx.object.metadata.uid]);
@@ -159,5 +194,5 @@ const pools = row('PoolsReady', {
 export const ceph = plan(
   CephStorage,
   { input, keys, pools, rotating: rotation<ObjectOf<typeof CephStorage>>(() => [], {}) },
-  { manages: [Secret, Job], reads: [Pod, ReplicaSet], external: true },
+  { manages: [Secret, Job, ...ROOK_MANAGES], reads: [Pod, ReplicaSet, ...ROOK_READS], external: true },
 );
