@@ -109,7 +109,7 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 undeploy: ## take it all out again
 	kubectl delete -k config/default
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-test lab-test-ceph lab-test-living lab-slice lab-test-two lab-tempest
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-living lab-slice lab-test-two lab-tempest
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -128,10 +128,14 @@ lab-cloud: lab ## a cloud that boots guests, on the lab, until it is Ready (LAB_
 	@$(LAB) cloud $(ARGS)
 lab-cloud-ceph: lab ## the whole control plane on Ceph, published with TLS, on the lab, until it is Ready
 	@$(LAB) cloud --file=lab/cloud-ceph.yaml $(ARGS)
+lab-cloud-ovs: lab ## the first cloud with Neutron's agents instead of OVN, on the lab, until it is Ready
+	@$(LAB) cloud --file=lab/cloud-ovs.yaml $(ARGS)
 lab-test: setup ## its story on the lab: guests, floating IP, console, second cell, kills, deletion
 	@$(LAB) test cloud $(ARGS)
 lab-test-ceph: setup ## the story of lab/cloud-ceph.yaml: volumes, snapshots, backups, a stack, the dashboard, all over TLS
 	@$(LAB) test ceph $(ARGS)
+lab-test-ovs: setup ## the story of lab/cloud-ovs.yaml: guests whose networks are made by agents
+	@$(LAB) test ovs $(ARGS)
 lab-test-living: setup ## TLS on, renewed and off, every login replaced, on the lab's cloud: failed requests of a client
 	@$(LAB) test living $(ARGS)
 lab-test-two: setup ## a second cloud in another namespace beside the one that the lab has (LAB_RELEASES=2025.2,2026.1: of another release)
