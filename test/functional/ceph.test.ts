@@ -14,7 +14,7 @@ import {
   Secret,
   StatefulSet,
 } from '../../src/kube/resource.ts';
-import { Cloud, NS } from './cloud.ts';
+import { Cloud, type CloudOptions, NS } from './cloud.ts';
 import { cephCluster, MONITORS, pretendRook } from './rook.ts';
 import {
   cephSecret,
@@ -207,9 +207,9 @@ describe('Rook', () => {
   const storage = { useAllNodes: true, useAllDevices: true };
   const byRook = (rook: object = { storage }, spec: object = {}) => objectOf(CephStorage, 'ceph', { rook, ...spec });
 
-  async function start() {
+  async function start(options: CloudOptions = {}) {
     const rook = pretendRook();
-    const cloud = await Cloud.start({ wrap: rook.wrap });
+    const cloud = await Cloud.start({ ...options, wrap: rook.wrap });
     rook.install(cloud);
     const told = (type: string) => cloud.condition(CephStorage, 'ceph', type);
     return { rook, cloud, told };
@@ -360,14 +360,27 @@ describe('Rook', () => {
       .list(CephBlockPool, NS)
       .flatMap(pool => pool.metadata.labels?.['app.kubernetes.io/instance'] ?? []);
     const other = maker === 'ceph' ? 'second' : 'ceph';
+    const pools = () => cloud.hands.list(CephBlockPool, NS).map(pool => pool.metadata.uid);
+    const four = pools();
     cloud.hands.remove(CephStorage, NS, other);
     await cloud.settle();
-    expect(cloud.hands.list(CephBlockPool, NS)).toHaveLength(4);
+    expect(pools()).toEqual(four);
+    expect(four).toHaveLength(4);
     expect(cloud.hands.list(CephClient, NS)).toHaveLength(3);
     cloud.hands.remove(CephStorage, NS, maker ?? '');
     await cloud.settle();
-    expect(cloud.hands.list(CephBlockPool, NS)).toHaveLength(1);
+    expect(pools()).toHaveLength(1);
     expect(theirs()).toEqual(before);
+  });
+
+  it('looks whether the keys open the pools, and hides no name that Rook has in its Secrets', async () => {
+    const refuses: Programs = run =>
+      /ceph\.sh/.test(commandOf(run)) ? { exit: 13, message: 'rbd: error opening pool', after: 1000 } : undefined;
+    const { cloud, told } = await start({ programs: refuses });
+    cloud.apply(byRook());
+    await cloud.settle();
+    expect(told('PoolsReady')).toMatchObject({ reason: 'JobFailed' });
+    expect(told('PoolsReady')?.message).toMatch(/rbd: error opening pool.*openstack\.k8s\.io\/retry=/);
   });
 
   it('waits for Rook, and says how to get it', async () => {
