@@ -188,7 +188,7 @@ export const cloudIngress = () => ({
       className: text('IngressClass to use.').max(253).default('haproxy'),
       routing: oneOf(
         ['host', 'path'],
-        'host gives each service a name; path one name with a path each, where the API supports it.',
+        'host gives each service a name, e.g. glance.cloud.example.org; path puts all APIs under the domain itself, e.g. cloud.example.org/image. Horizon keeps a name of its own.',
       ).default('host'),
     },
     'How public endpoints are published; used when publicDomain is set.',
@@ -205,7 +205,12 @@ export const publicEndpoint = () => ({
   ingress: group(
     {
       hostname: text('Host name of the public endpoint.').max(253).optional(),
-      path: text('Path under that host when several services share it.').max(253).optional(),
+      path: text(
+        'Path under that host when several services share it, e.g. /image. It reaches the API as it is: no ingress need remove it. Horizon works at the root only.',
+      )
+        .max(253)
+        .regex(/^\/([A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*\/?)?$/)
+        .optional(),
       ...ingressShape(),
     },
     'Publish this service through an Ingress or HTTPRoute.',

@@ -65,6 +65,18 @@ describe('what a server was told it has', () => {
     expect(asked()).toHaveLength(4);
   });
 
+  it('is the last word about a thing: what was said there and back is said three times', async () => {
+    const { keystone, asked } = world();
+    const image = (url: string) =>
+      keystone().ensureService({ name: 'glance', type: 'image', endpoints: { public: url, internal: url } });
+    await image('a');
+    await keystone().ensureService({ name: 'nova', type: 'compute', endpoints: { public: 'a', internal: 'a' } });
+    expect(await image('a')).toBe(false);
+    await image('b');
+    expect(await image('a')).toBe(true);
+    expect(asked()).toHaveLength(4);
+  });
+
   it.each(['dropUser', 'dropService', 'dropDomain'] as const)(
     'is forgotten when something is taken back: %s',
     async drop => {

@@ -9,9 +9,14 @@ import type { Bus, Cloud, Identity, Sql } from './ports.ts';
 const MOMENT = 60_000;
 
 interface Answer {
+  readonly asked: string;
   readonly until: number;
   readonly value: unknown;
 }
+
+/** What a call is about. Of each thing the last word counts: who was told something else since has forgotten the first. */
+const subjectOf = ([first]: readonly unknown[]): unknown =>
+  (first as { readonly type?: string } | undefined)?.type ?? first;
 
 type Call<A extends readonly unknown[], T> = (...args: A) => Promise<T>;
 
@@ -37,13 +42,15 @@ export function remembering(cloud: Cloud, clock: Clock): Cloud {
       async (...args) => {
         const answers = known.get(server) ?? new Map<string, Answer>();
         known.set(server, answers);
-        const key = JSON.stringify([name, args]);
+        const key = JSON.stringify([name, subjectOf(args)]);
+        const asked = JSON.stringify(args);
         for (const [old, { until }] of answers) if (until <= clock.now()) answers.delete(old);
         const found = answers.get(key);
-        if (found !== undefined) return found.value as T;
+        if (found?.asked === asked) return found.value as T;
         const value = await doubt(run)(...args);
         // Not the map from before: what was forgotten meanwhile stays so.
-        if (known.get(server) === answers) answers.set(key, { until: clock.now() + MOMENT, value: later(value) });
+        if (known.get(server) === answers)
+          answers.set(key, { asked, until: clock.now() + MOMENT, value: later(value) });
         return value;
       };
     /** To a second one there is nothing left to change. */

@@ -5,11 +5,13 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import { assertReady, conditionOf, isReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { stall, wait } from '../runtime/plan/unmet.ts';
-import { SERVING_LABEL } from '../services/tls/certificate.ts';
+import { MANAGES, publicCertificate, READS, SERVING_LABEL } from '../services/tls/certificate.ts';
 import { union } from '../services/tls/x509.ts';
 import {
   CLOUD_BUNDLE,
+  CLOUD_CERTIFICATE,
   type Cloud,
+  certifiedHost,
   childSpec,
   enabled,
   kindOf,
@@ -26,13 +28,6 @@ const input = row('InputReady', {
     const lines = SECTION_NAMES.filter(section => enabled(cx.spec, section)).map(section => lineOf(cx, section));
     cx.report({ services: lines, phase: phaseOf(cx, lines), release: cx.spec.release, endpoints: endpointsOf(cx) });
     sumUpActions(cx);
-    if (cx.spec.publicDomain !== undefined && cx.spec.ingress.routing === 'path')
-      throw stall({
-        reason: 'NotSupported',
-        what: 'spec.ingress.routing is path',
-        who: 'User',
-        next: 'use host: this version gives each service a name',
-      });
     const others = cx.wishes(OpenStackControlPlane).filter(other => older(other, cx.object));
     if (others[0])
       throw stall({
@@ -136,6 +131,16 @@ const bundle = row('CABundleReady', {
   },
 });
 
+/** One owner: of Ingresses that share a Secret, the one that asked first would take it along when it goes. */
+const shared = row('PublicCertificateReady', {
+  needs: { input },
+  when: object => certifiedHost(object.spec) !== undefined,
+  run: async cx => {
+    const [host, { issuerRef }] = [certifiedHost(cx.spec), cx.spec.tls];
+    if (host !== undefined && issuerRef) await publicCertificate(cx, issuerRef, CLOUD_CERTIFICATE, host);
+  },
+});
+
 const rows: Partial<Record<SectionName, Row<Cloud, unknown>>> = {};
 for (const section of SECTION_NAMES) {
   const kind = kindOf(section);
@@ -183,6 +188,6 @@ function inTurn(cx: Cx<Cloud>, section: SectionName): void {
 const kinds = SECTION_NAMES.map(kindOf);
 export const controlplane: Plan<Cloud> = plan<Cloud>(
   OpenStackControlPlane,
-  { input, bundle, ...rows },
-  { manages: [...kinds, Secret], reads: [OpenStackControlPlane] },
+  { input, bundle, shared, ...rows },
+  { manages: [...kinds, Secret, ...MANAGES], reads: [OpenStackControlPlane, ...READS] },
 );

@@ -60,18 +60,45 @@ export const CLOUD_BUNDLE = 'openstack-ca-bundle';
 /** Clients of the cache speak no TLS (src/services/memcached). */
 const PLAIN: readonly SectionName[] = ['memcached'];
 
+/** The certificate of the one host that all APIs share under `routing: path`. */
+export const CLOUD_CERTIFICATE = 'openstack-public-tls';
+
+/** That host, if cert-manager is to make its certificate; a Gateway brings its own. */
+export function certifiedHost({ publicDomain, ingress, tls }: DeepReadonly<CloudSpec>): string | undefined {
+  const wanted = ingress.routing === 'path' && !ingress.gatewayRef && tls.enabled && tls.issuerRef;
+  return wanted ? publicDomain : undefined;
+}
+
 /** TLS as the cloud has it; a section says by which issuer or Secret, or that it goes without. */
 function encrypted(spec: DeepReadonly<CloudSpec>, section: SectionName): object {
   const { enabled = false, issuerRef } = spec.tls ?? {};
   if (!enabled || PLAIN.includes(section) || !kindOf(section).specFields.includes('tls')) return {};
   const own = (spec[section] as { readonly tls?: object }).tls;
-  return { tls: { enabled, ...(issuerRef && { issuerRef }), caBundleSecretName: CLOUD_BUNDLE, ...own } };
+  const host = certifiedHost(spec);
+  const { ingress } = published(spec, section) as { readonly ingress?: { readonly hostname: string } };
+  // One host shows one certificate: Ingresses that name several would leave it to their controller which.
+  const shared = host !== undefined && ingress?.hostname === host && { publicSecretName: CLOUD_CERTIFICATE };
+  return { tls: { enabled, ...(issuerRef && { issuerRef }), caBundleSecretName: CLOUD_BUNDLE, ...shared, ...own } };
 }
 
-/** A name of its own under the cloud's domain for each service that can be published. */
+/**
+ * What works under a path, and which: DevStack's, and the names of service types. Horizon's pages and noVNC's only know the
+ * root of a host.
+ */
+const PATHS: Partial<Record<SectionName, string>> = {
+  keystone: '/identity',
+  glance: '/image',
+  placement: '/placement',
+  neutron: '/network',
+  nova: '/compute',
+  cinder: '/volume',
+  heat: '/orchestration',
+};
+
+/** A path of the cloud's domain, or a name of its own under it, for each service that can be published. */
 function published(spec: DeepReadonly<CloudSpec>, section: SectionName): object {
   const { publicDomain, ingress } = spec;
-  const own = spec[section] as { readonly ingress?: object; readonly publicURL?: string };
+  const own = spec[section] as { readonly ingress?: { readonly hostname?: string }; readonly publicURL?: string };
   if (publicDomain === undefined || own.publicURL || !kindOf(section).specFields.includes('ingress')) return {};
   const { className, annotations, gatewayRef } = ingress;
   const shared = {
@@ -79,7 +106,9 @@ function published(spec: DeepReadonly<CloudSpec>, section: SectionName): object 
     ...(annotations && { annotations }),
     ...(gatewayRef && { gatewayRef: { ...gatewayRef } }),
   };
-  return { ingress: { ...shared, hostname: `${section}.${publicDomain}`, ...own.ingress } };
+  const path = ingress.routing === 'path' && own.ingress?.hostname === undefined ? PATHS[section] : undefined;
+  const place = path === undefined ? { hostname: `${section}.${publicDomain}` } : { hostname: publicDomain, path };
+  return { ingress: { ...shared, ...place, ...own.ingress } };
 }
 
 /** What spec.storageBackend means for those who keep data; a section that says otherwise wins. */

@@ -1,7 +1,7 @@
 import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { type Exposed, ingressUrl, serviceAnnotations } from './ingress.ts';
+import { type Beside, type Exposed, ingressUrl, serviceAnnotations } from './ingress.ts';
 import { serviceHost, workloadName } from './names.ts';
 import { schemeOf } from './tls/certificate.ts';
 
@@ -20,12 +20,14 @@ export function endpointsOf<O extends Managed>(
   cx: Cx<O>,
   component: string,
   port: number,
-  main = component === 'api',
+  /** What the catalog calls it, where it is not the main one. */
+  type?: string,
 ): Endpoints {
   const internal = `${schemeOf(cx.spec)}://${serviceHost(cx, workloadName(cx.name, component))}:${port}`;
   const given = cx.spec as Readonly<Record<string, string | undefined>>;
-  const open = ingressUrl(cx.spec as Exposed, main ? undefined : component) ?? internal;
-  if (main) return { internal, outside: path => given.publicURL ?? `${open}${path}` };
+  const beside: Beside | undefined = type === undefined ? undefined : { component, type };
+  const open = ingressUrl(cx.spec as Exposed, beside) ?? internal;
+  if (beside === undefined) return { internal, outside: path => given.publicURL ?? `${open}${path}` };
   return { internal, outside: path => `${given[`${component}PublicURL`] ?? open}${path}` };
 }
 

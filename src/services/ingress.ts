@@ -20,9 +20,27 @@ export interface Exposed {
   readonly tls?: TlsSpec;
 }
 
-/** The main component has the name itself, another one `<first label>-<component>`. */
-const hostOf = (hostname: string, component: string | undefined): string =>
-  component === undefined ? hostname : hostname.replace(/^[^.]+/, label => `${label}-${component}`);
+/** What is published beside the main component of an object. */
+export interface Beside {
+  readonly component: string;
+  /** What the catalog calls it. */
+  readonly type: string;
+}
+
+/** Under a path there is one host for all; else the main component has the name itself, another one `<first label>-<component>`. */
+const hostOf = (spec: Exposed, hostname: string, beside?: Beside): string =>
+  beside === undefined || prefixOf(spec) !== ''
+    ? hostname
+    : hostname.replace(/^[^.]+/, label => `${label}-${beside.component}`);
+
+/**
+ * The path before all paths of the API, without a slash at its end; '' at the root. Another component is its neighbour,
+ * by the name of the catalog: `/orchestration` and `/cloudformation`.
+ */
+export function prefixOf({ ingress }: Exposed, beside?: Beside): string {
+  const own = (ingress?.path ?? '').replace(/\/+$/, '');
+  return own === '' || beside === undefined ? own : own.replace(/[^/]+$/, beside.type);
+}
 
 interface Ends {
   /** A Secret of the user's, and the field that names it. */
@@ -42,10 +60,10 @@ function endsOf({ tls }: Exposed): Ends | undefined {
 }
 
 /** The URL that users see, without the path of an API; undefined when nothing is published. */
-export function ingressUrl(spec: Exposed, component?: string): string | undefined {
-  const { hostname, path = '' } = spec.ingress ?? {};
+export function ingressUrl(spec: Exposed, beside?: Beside): string | undefined {
+  const { hostname } = spec.ingress ?? {};
   if (hostname === undefined) return undefined;
-  return `${endsOf(spec) ? 'https' : 'http'}://${hostOf(hostname, component)}${path.replace(/\/$/, '')}`;
+  return `${endsOf(spec) ? 'https' : 'http'}://${hostOf(spec, hostname, beside)}${prefixOf(spec, beside)}`;
 }
 
 /** Images are large and consoles stay open: what controllers must be told, by the class they are known under. */
@@ -95,15 +113,19 @@ const issued = (issuer: IssuerRef): Record<string, string> => ({
 });
 
 /** Publishes a Service, if the spec says so. Waits for the class and, under TLS, for the certificate, by name. */
-export async function publish<O extends Managed>(cx: Cx<O>, service: string, component?: string): Promise<void> {
-  const { ingress } = cx.spec as Exposed;
+export async function publish<O extends Managed>(cx: Cx<O>, service: string, beside?: Beside): Promise<void> {
+  const spec = cx.spec as Exposed;
+  const { ingress } = spec;
   if (ingress?.hostname === undefined) return;
-  const { className, annotations = {}, path = '/', gatewayRef } = ingress;
+  const { className, annotations = {}, gatewayRef } = ingress;
+  const host = hostOf(spec, ingress.hostname, beside);
+  // Not stripped on its way: the application knows it (uwsgi.ts), so that any controller will do.
+  const path = prefixOf(spec, beside) || '/';
   if (gatewayRef) {
     const ca = await trustOf(cx, cx.object as Parameters<typeof trustOf>[1]);
     const tls = ca === undefined ? undefined : { ca, hostname: serviceHost(cx, service) };
     const ref = { name: gatewayRef.name, ...(gatewayRef.sectionName && { sectionName: gatewayRef.sectionName }) };
-    return route(cx, ref, { service, host: hostOf(ingress.hostname, component), path, annotations, tls });
+    return route(cx, ref, { service, host, path, annotations, tls });
   }
   if (className !== undefined && cx.get(IngressClass, className) === undefined)
     throw wait({
@@ -112,8 +134,7 @@ export async function publish<O extends Managed>(cx: Cx<O>, service: string, com
       who: 'User',
       next: 'install its controller, or name another one',
     });
-  const host = hostOf(ingress.hostname, component);
-  const safe = endsOf(cx.spec as Exposed);
+  const safe = endsOf(spec);
   const issuer = safe?.issuer;
   const secretName = safe?.given ?? `${service}-public-tls`;
   if (safe?.given !== undefined) await checkedPublic(cx, safe.given, safe.field ?? '', { hosts: [host] });

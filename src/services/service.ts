@@ -21,12 +21,13 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { assertReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
+import { stall } from '../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
 import { rotation, USERS } from './credentials.ts';
 import { applyService, endpointsOf } from './expose.ts';
 import { GATEWAY_MANAGES, GATEWAY_READS } from './gateway.ts';
 import { clean, cleaningScript } from './housekeeping.ts';
-import { publish } from './ingress.ts';
+import { type Beside, type Exposed, prefixOf, publish } from './ingress.ts';
 import { type BusLink, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { memberHost, podLabels, serviceHost, workloadName } from './names.ts';
 import { isolation, open } from './network.ts';
@@ -126,7 +127,12 @@ export function serve<K extends AnyKind, I = void>(
   const wanted = (cx: Cx<O>) =>
     Object.entries(service.pods)
       .filter(([, w]) => w.when?.(cx.spec as never) ?? true)
-      .map(([component, w]) => [component, (overTls(cx.spec) && w.overTls?.()) || w] as const);
+      .map(([component, w]) => [component, (overTls(cx.spec) && w.overTls?.()) || w] as const)
+      .map(([component, w]) => {
+        const line = reached.find(each => each.component === component && each.type !== undefined);
+        const prefix = line === undefined ? '' : prefixOf(cx.spec as Exposed, besideOf(line));
+        return [component, (prefix !== '' && w.under?.(prefix)) || w] as const;
+      });
 
   /** What is reached from outside, the main one first. */
   const reached: readonly (Partial<CatalogLine> & { readonly component: string })[] = [
@@ -134,7 +140,8 @@ export function serve<K extends AnyKind, I = void>(
     ...(service.catalog ? [{ ...service.catalog, component: 'api' }] : []),
     ...(service.alsoCatalog ?? []),
   ];
-  const isMain = (component: string): boolean => component === reached[0]?.component;
+  const besideOf = ({ component, type = '' }: (typeof reached)[number]): Beside | undefined =>
+    component === reached[0]?.component ? undefined : { component, type };
 
   /** `db-sync` for the only database, `db-sync-api` where there are several. */
   function stepOf(name: string): string {
@@ -292,13 +299,21 @@ export function serve<K extends AnyKind, I = void>(
         if (ports && members) await applyService(cx, { name: `${name}-members`, ports, selector, headless: true });
       }
       cx.report({ release: spec(cx).release } as never);
-      const entries = reached.map(({ type, name = service.name, path = '', component }) => {
+      if (service.front && prefixOf(cx.spec as Exposed) !== '')
+        throw stall({
+          reason: 'NotSupported',
+          what: `spec.ingress.path is ${(cx.spec as Exposed).ingress?.path}, and ${service.name} works at the root of a host only`,
+          who: 'User',
+          next: 'leave it out, and give it a name of its own in spec.ingress.hostname',
+        });
+      const entries = reached.map(line => {
+        const { type, name = service.name, path = '', component } = line;
         const [port] = Object.values(service.pods[component]?.ports ?? {});
-        const { internal, outside } = endpointsOf(cx, component, port ?? 80, isMain(component));
+        const { internal, outside } = endpointsOf(cx, component, port ?? 80, besideOf(line)?.type);
         return { type, name, internal: `${internal}${path}`, public: outside(path) };
       });
-      for (const component of new Set(reached.map(line => line.component)))
-        await publish(cx, workloadName(cx.name, component), isMain(component) ? undefined : component);
+      for (const [component, line] of new Map(reached.map(line => [line.component, line])))
+        await publish(cx, workloadName(cx.name, component), besideOf(line));
       const [main] = entries;
       if (main) cx.report({ endpoints: { internal: main.internal, public: main.public } } as never);
       return entries;

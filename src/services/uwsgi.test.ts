@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { uwsgiDrain, uwsgiFile } from './uwsgi.ts';
+import { uwsgiDrain, uwsgiFile, uwsgiFiles } from './uwsgi.ts';
 
 const app = { service: 'glance', port: 9292, module: 'glance.wsgi.api:application' };
 
@@ -14,6 +14,15 @@ describe('how an API is served', () => {
     expect(chunked).toContain('\nchunked-input-limit = 16777216\n');
     // Without TLS uWSGI reads chunks as it should.
     expect(uwsgiFile({ ...app, chunked: true }).text).toBe(uwsgiFile(app).text);
+  });
+
+  it('answers under a path too, by a file that is loaded instead of the module', () => {
+    expect(uwsgiFiles(app).map(({ key }) => key)).toEqual(['uwsgi.ini']);
+    const [ini, wrapper] = uwsgiFiles({ ...app, key: 'uwsgi-a.ini', under: '/image' });
+    expect(ini?.text).toContain(`\nwsgi-file = ${wrapper?.path}\n`);
+    expect(ini?.text).not.toContain('\nmodule = ');
+    expect(wrapper).toMatchObject({ key: 'uwsgi-a.py', path: '/etc/uwsgi/glance.py' });
+    expect(wrapper?.text).toMatch(/^from glance\.wsgi\.api import application as api\n\nUNDER = "\/image"\n/);
   });
 
   it('lets nobody stop it before its workers have loaded: a worker forgets what it is told while it loads', () => {

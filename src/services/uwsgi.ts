@@ -16,6 +16,8 @@ export interface Uwsgi {
    * so its router ends TLS. The price: a stop or a renewed certificate cuts what is under way.
    */
   readonly chunked?: boolean;
+  /** It also answers under this path: `/identity`. Not where links in its answers would not follow. */
+  readonly under?: string;
   /** Settings that only this application needs. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -35,8 +37,40 @@ export const uwsgiDrain = ({ processes = PROCESSES }: Uwsgi): string =>
   `[ $loaded -lt ${processes} ] || break; sleep 1; done`;
 
 const path = (service: string): string => `/etc/uwsgi/${service}.ini`;
+const wrapper = (service: string): string => `/etc/uwsgi/${service}.py`;
 
 export const uwsgiArgv = (service: string): string[] => ['uwsgi', '--ini', path(service)];
+
+export const uwsgiFiles = (app: Uwsgi): readonly ConfigFile[] => [
+  uwsgiFile(app),
+  ...(app.under ? [wrapperFile(app, app.under)] : []),
+];
+
+const keyOf = (app: Uwsgi): string => app.key ?? 'uwsgi.ini';
+
+/**
+ * Moves the path to SCRIPT_NAME, from which applications make their links; requests of the cloud's own parts, without it,
+ * pass as they are. Not by uWSGI's `mount` and `manage-script-name`, which do the same but leave SCRIPT_NAME out of the
+ * environment for `/` (2.0.31, core/protocol.c: path_info_len > 1): Nova 2025.2 then fails with KeyError and answers nothing,
+ * and `/` is what probes and clients ask first. Its `route`s need PCRE, which the one from PyPI does not have. An empty
+ * path becomes `/`, for which Placement asks no token.
+ */
+function wrapperFile(app: Uwsgi, under: string): ConfigFile {
+  const [module = '', name = 'application'] = app.module.split(':');
+  const text = `from ${module} import ${name} as api
+
+UNDER = ${JSON.stringify(under)}
+
+
+def application(environ, start_response):
+    path = environ.get("PATH_INFO", "")
+    if path == UNDER or path.startswith(UNDER + "/"):
+        environ["SCRIPT_NAME"] = UNDER
+        environ["PATH_INFO"] = path[len(UNDER):] or "/"
+    return api(environ, start_response)
+`;
+  return { key: keyOf(app).replace(/\.ini$/, '.py'), path: wrapper(app.service), text };
+}
 
 export function uwsgiFile(app: Uwsgi): ConfigFile {
   const settings: Record<string, string | number> = {
@@ -69,7 +103,7 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     // Glance's client sends a MiB at once, which with its line end is more than uWSGI takes unless told.
     'chunked-input-limit': 16 * 1024 * 1024,
     processes: app.processes ?? PROCESSES,
-    module: app.module,
+    ...(app.under ? { 'wsgi-file': wrapper(app.service) } : { module: app.module }),
     virtualenv: '/var/lib/kolla/venv',
     // Distributions load Python as a plugin, the one from PyPI has it inside and only notes that it found none.
     'plugins-dir': '/usr/lib/uwsgi/plugins',
@@ -79,5 +113,5 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     ...app.settings,
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
-  return { key: app.key ?? 'uwsgi.ini', path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };
+  return { key: keyOf(app), path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };
 }

@@ -11,7 +11,7 @@ import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { has, onNodes } from './node.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate, type Requests } from './pod.ts';
 import { claimTemplate } from './storage.ts';
-import { type Uwsgi, uwsgiArgv, uwsgiDrain, uwsgiFile } from './uwsgi.ts';
+import { type Uwsgi, uwsgiArgv, uwsgiDrain, uwsgiFiles } from './uwsgi.ts';
 
 /** One kind of pods of a service: a line of its table. `S` is the spec of the service's kind. */
 export interface Workload<S> {
@@ -57,6 +57,8 @@ export interface Workload<S> {
   readonly bare?: boolean | 'but-for-users';
   /** A server: the same with the certificate of its object. */
   readonly overTls?: () => Workload<S>;
+  /** An API: the same, which also answers under a path. */
+  readonly under?: (path: string) => Workload<S>;
   /** DaemonSet: the label of the nodes it runs on, whatever its value. */
   readonly nodes?: string;
   /** DaemonSet: the object's own nodeSelector is about these pods, as it has no others. */
@@ -78,8 +80,9 @@ export function uwsgi<S>(
   };
   return {
     overTls: () => uwsgi({ ...app, tls: true }, more),
+    under: path => uwsgi({ ...app, under: path }, more),
     argv: uwsgiArgv(app.service),
-    files: [uwsgiFile(app)],
+    files: uwsgiFiles(app),
     ports: { api: app.port },
     startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
     readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },

@@ -77,7 +77,7 @@ async function trustee(cx: Context): Promise<Login | undefined> {
 async function inputs(cx: Context) {
   const [key, keeper, trusted] = await cx.all([encryptionKey(cx), domainKeeper(cx), trustee(cx)]);
   // Where servers signal that they are done.
-  return { key, keeper, trusted, cfn: endpointsOf(cx, 'cfn', CFN_PORT).outside('') };
+  return { key, keeper, trusted, cfn: endpointsOf(cx, 'cfn', CFN_PORT, 'cloudformation').outside('') };
 }
 
 export function heatConf(x: ConfigInput<SpecOf<typeof Heat>, Awaited<ReturnType<typeof inputs>>>): Conf {

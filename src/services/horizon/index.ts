@@ -49,7 +49,7 @@ export const horizon = linkedService<typeof Horizon, HorizonInput>(
     front: { component: COMPONENT, page: LOGIN },
     overwrites: [],
     input: async cx => {
-      const { internal, outside } = endpointsOf(cx, COMPONENT, PORT, true);
+      const { internal, outside } = endpointsOf(cx, COMPONENT, PORT);
       return {
         ...(await keystoneAt(cx)),
         secretKey: (await secretKey(cx))['secret-key'],

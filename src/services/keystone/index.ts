@@ -27,7 +27,7 @@ import { GATEWAY_MANAGES, GATEWAY_READS } from '../gateway.ts';
 import { hostsCanReach } from '../hosts.ts';
 import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
-import { publish } from '../ingress.ts';
+import { type Exposed, prefixOf, publish } from '../ingress.ts';
 import { accountsOf, cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
@@ -35,7 +35,7 @@ import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
 import { iso, scheduleProblem } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
-import { uwsgiArgv, uwsgiDrain, uwsgiFile } from '../uwsgi.ts';
+import { uwsgiArgv, uwsgiDrain, uwsgiFiles } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
 import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
@@ -135,6 +135,7 @@ const config = row('ConfigReady', {
       port: PORT,
       module: 'keystone.wsgi.api:application',
       tls: overTls(cx.spec),
+      under: prefixOf(cx.spec as Exposed),
       health: '/healthcheck',
     };
     const trusted = await trust(cx, db.ca, own?.trust);
@@ -192,7 +193,7 @@ const config = row('ConfigReady', {
       ],
     };
     const files = [generatedFile(keystoneConf(cx.spec, { database: db, cache: cache(cx) })), ...user];
-    const withApp = [...files, uwsgiFile(app)];
+    const withApp = [...files, ...uwsgiFiles(app)];
     const starts = [kollaStart(api, withApp), kollaStart(sync, files), kollaStart(bootstrap, files)];
     return { api, sync, bootstrap, files, config: await configSecret(cx, [...withApp, ...starts]) };
   },

@@ -161,18 +161,65 @@ function refuse<O extends Managed>(
 const CERT_MANAGER = 'cert-manager.io';
 
 async function issued<O extends Managed>(cx: Cx<O>, issuerRef: IssuerRef, names: Names): Promise<CertificateText> {
-  await issuerThere(cx, issuerRef);
   const secretName = `${cx.name}-certificate`;
   const hosts = [...names.hosts, ...(names.unchecked ?? [])];
   const { dnsNames, ipAddresses } = hostNames(cx.spec);
+  const order = {
+    dnsNames: [...new Set([...hosts.flatMap(namesOf), ...dnsNames])],
+    ...(ipAddresses.length > 0 && { ipAddresses }),
+    usages: [...SERVES, 'client auth'],
+  };
+  const data = await ordered(cx, issuerRef, secretName, order);
+  const extra = tlsOf(cx.spec).caBundleSecretName;
+  const ca = data['ca.crt'] ?? (extra && (await cx.secretIfAny(extra))?.['ca.crt']);
+  if (!ca)
+    throw wait({
+      reason: 'SecretIncomplete',
+      what: `${issuerRef.kind} ${issuerRef.name} gives no ca.crt with its certificates`,
+      who: 'User',
+      next: 'put its CA into a Secret, key ca.crt, and name that in spec.tls.caBundleSecretName',
+    });
+  const text = { 'tls.crt': data['tls.crt'], 'tls.key': data['tls.key'], 'ca.crt': union(ca) };
+  refuse(cx, text, secretName, 'spec.tls.issuerRef', names);
+  return text;
+}
+
+/** The certificate of a host that the world sees: it stays where cert-manager puts it, for ingresses to read. */
+export async function publicCertificate<O extends Managed>(
+  cx: Cx<O>,
+  issuerRef: IssuerRef,
+  secretName: string,
+  host: string,
+): Promise<void> {
+  await ordered(cx, issuerRef, secretName, { dnsNames: [host], usages: SERVES });
+}
+
+const SERVES = ['digital signature', 'key encipherment', 'server auth'];
+
+interface Ordered {
+  readonly 'tls.crt': string;
+  readonly 'tls.key': string;
+  readonly 'ca.crt'?: string;
+}
+
+/** Asks cert-manager, and gives what it has made. */
+async function ordered<O extends Managed>(
+  cx: Cx<O>,
+  issuerRef: IssuerRef,
+  secretName: string,
+  order: {
+    readonly dnsNames: readonly string[];
+    readonly ipAddresses?: readonly string[];
+    readonly usages: readonly string[];
+  },
+): Promise<Ordered> {
+  await issuerThere(cx, issuerRef);
   const made = await cx.apply(Certificate, {
     metadata: { name: secretName },
     spec: {
       secretName,
-      dnsNames: [...new Set([...hosts.flatMap(namesOf), ...dnsNames])],
-      ...(ipAddresses.length > 0 && { ipAddresses }),
+      ...order,
       issuerRef: { name: issuerRef.name, kind: issuerRef.kind, group: issuerRef.group },
-      usages: ['digital signature', 'key encipherment', 'server auth', 'client auth'],
       // Erlang, OpenSSL, GnuTLS and Python all take it, which is not so of Ed25519 (openstack-facts 15).
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
     },
@@ -187,18 +234,7 @@ async function issued<O extends Managed>(cx: Cx<O>, issuerRef: IssuerRef, names:
       next: `cert-manager makes Secret ${secretName} by ${issuerRef.kind} ${issuerRef.name}`,
     });
   }
-  const extra = tlsOf(cx.spec).caBundleSecretName;
-  const ca = data['ca.crt'] ?? (extra && (await cx.secretIfAny(extra))?.['ca.crt']);
-  if (!ca)
-    throw wait({
-      reason: 'SecretIncomplete',
-      what: `${issuerRef.kind} ${issuerRef.name} gives no ca.crt with its certificates`,
-      who: 'User',
-      next: 'put its CA into a Secret, key ca.crt, and name that in spec.tls.caBundleSecretName',
-    });
-  const text = { 'tls.crt': data['tls.crt'], 'tls.key': data['tls.key'], 'ca.crt': union(ca) };
-  refuse(cx, text, secretName, 'spec.tls.issuerRef', names);
-  return text;
+  return { ...data, 'tls.crt': data['tls.crt'], 'tls.key': data['tls.key'] };
 }
 
 /** Names what is missing: a Certificate whose issuer does not exist only says that it waits. */
