@@ -18,15 +18,15 @@ const WHOLE = 'issue 6: the whole control plane';
 const CACHE = 'images whose clients of memcached speak TLS (docs/how-to/tls.md; no issue yet)';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
-const config = ['defaultConfigOverwrite', 'override'];
+const config = ['defaultConfigOverwrite'];
 
 /** The region comes with Keystone, until one Keystone serves several. */
-const apiPlanned = ['override', 'region'];
+const apiPlanned = ['region'];
 
 const unpublished = ['ingress.path', 'ingress.annotations', 'ingress.gatewayRef'];
 
 /** The region of Nova's parts comes with the Secret that opens Keystone, until one Keystone serves several. */
-const novaPart = ['actions', 'override', 'region'];
+const novaPart = ['actions', 'region'];
 const inCell = (field: string): string[] =>
   ['conductorServiceTemplate', 'metadataServiceTemplate', 'noVNCProxyServiceTemplate', 'novaComputeTemplates.*']
     .filter(part => field !== 'expose' || !/^(conductor|novaCompute)/.test(part))
@@ -83,12 +83,12 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ],
   Nova: [
     {
-      fields: [...everywhere('override'), ...everywhere('expose')],
+      fields: everywhere('expose'),
       waitsFor: WHOLE,
     },
   ],
-  NovaCell: [{ fields: ['actions', ...inCell('override'), ...inCell('expose')], waitsFor: WHOLE }],
-  NovaAPI: [{ fields: ['actions', 'override', 'region'], waitsFor: WHOLE }],
+  NovaCell: [{ fields: ['actions', ...inCell('expose')], waitsFor: WHOLE }],
+  NovaAPI: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaScheduler: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaConductor: [{ fields: novaPart, waitsFor: WHOLE }],
   NovaMetadata: [{ fields: [...novaPart, 'expose'], waitsFor: WHOLE }],

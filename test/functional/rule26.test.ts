@@ -32,7 +32,6 @@ import { Toy, toy } from './toy/index.ts';
 const pods = {
   ...everyPodField,
   images: { other: 'example.org/two:1' },
-  override: { service: { metadata: {} } },
   defaultConfigOverwrite: { 'policy.yaml': '{}' },
   customServiceConfigSecrets: ['more'],
 };

@@ -81,6 +81,8 @@ export const cinder = openstackService(
         graceSeconds: 3600,
       }),
     },
+    alsoPods: ({ backends = [] }) =>
+      backends.map(({ name }) => ({ template: `backends.${name}`, containers: [`cinder-${componentOf(name)}`] })),
     config: cinderConf,
     partFiles: (x, component) => (component === 'backup' ? backupFiles(x) : []),
   },
@@ -97,7 +99,7 @@ export const cinder = openstackService(
         const users = await userFiles(cx, OWNER.name, workload.template);
         const files = [...config.base, ...users, ...own];
         const made = await configSecret(cx, [...files, kollaStart(process, files)], workloadName(cx.name, component));
-        await runWorkload(cx, component, workload, process, made);
+        await runWorkload(cx, component, workload, process, made, config.peers);
       },
     });
     /** A driver that can't reach its storage leaves its process running, and says nothing. */

@@ -30,6 +30,7 @@ import { publish } from '../ingress.ts';
 import { accountsOf, cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
+import { overrideOf } from '../override.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
 import { iso, scheduleProblem } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
@@ -275,7 +276,10 @@ const pods = row('WorkloadsReady', {
         replicas: cx.spec.replicas,
         revisionHistoryLimit: 3,
         selector: { matchLabels: labels },
-        template: podTemplate(cx.spec, api, config, labels, { graceSeconds: 90 }),
+        template: podTemplate(cx.spec, api, config, labels, {
+          graceSeconds: 90,
+          override: overrideOf(cx, 'podTemplate'),
+        }),
       },
     });
     cx.report({

@@ -8,6 +8,7 @@ import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { isolation } from '../network.ts';
+import { overrideOf } from '../override.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { overTls } from '../tls/certificate.ts';
 import { budget } from '../workload.ts';
@@ -69,7 +70,7 @@ const config = row('ConfigReady', {
 const expose = row('ExposeReady', {
   run: async cx => {
     const selector = podLabels('Memcached', cx.name, 'memcached');
-    await applyService(cx, { name: cx.name, ports: { memcached: PORT }, selector, headless: true });
+    await applyService(cx, { name: cx.name, ports: { memcached: PORT }, selector, headless: 'alone' });
     cx.report({ servers: memcachedServers(cx.object, cx) });
   },
 });
@@ -88,7 +89,10 @@ const pods = row('WorkloadsReady', {
         podManagementPolicy: 'Parallel',
         revisionHistoryLimit: 3,
         selector: { matchLabels: labels },
-        template: podTemplate(cx.spec, config.process, config.config, labels, { graceSeconds: 10 }),
+        template: podTemplate(cx.spec, config.process, config.config, labels, {
+          graceSeconds: 10,
+          override: overrideOf(cx, 'podTemplate'),
+        }),
       },
     });
     return live.metadata.name;

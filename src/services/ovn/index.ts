@@ -185,9 +185,13 @@ const config = row('ConfigReady', {
       cx,
       all.map(part => part.files),
     );
+    const peers = all.map(({ workload: { template }, processes }) => ({
+      containers: processes.map(process => process.name),
+      ...(template !== undefined && { template }),
+    }));
     const start = async (wanted: readonly Part[], cx: Cx<OVNObject>) => {
       const counts = wanted.map(part =>
-        runWorkload(cx, part.component, part.workload, part.processes, configs[all.indexOf(part)]!),
+        runWorkload(cx, part.component, part.workload, part.processes, configs[all.indexOf(part)]!, peers),
       );
       return (await cx.all(counts)).reduce((sum, { ready }) => sum + ready, 0);
     };
