@@ -13,12 +13,9 @@ export interface Planned {
   readonly waitsFor: string;
 }
 
-const CLOUD = 'issue 5: the first cloud';
 const WHOLE = 'issue 6: the whole control plane';
 const CACHE = 'images whose clients of memcached speak TLS (docs/how-to/tls.md; no issue yet)';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
-
-const config = ['defaultConfigOverwrite'];
 
 /** The region comes with Keystone, until one Keystone serves several. */
 const apiPlanned = ['region'];
@@ -42,45 +39,13 @@ const everywhere = (field: string): string[] => [
  * kind that gets them answers for their fields.
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
-  MariaDB: [{ fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD }],
-  RabbitMQ: [
-    { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
-    { fields: ['expose'], waitsFor: WHOLE },
-  ],
-  Memcached: [
-    { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
-    { fields: ['tls.issuerRef', 'tls.secretName', 'tls.caBundleSecretName'], waitsFor: CACHE },
-  ],
-  Keystone: [
-    { fields: config, waitsFor: CLOUD },
-    { fields: ['expose'], waitsFor: WHOLE },
-  ],
+  RabbitMQ: [{ fields: ['expose'], waitsFor: WHOLE }],
+  Memcached: [{ fields: ['tls.issuerRef', 'tls.secretName', 'tls.caBundleSecretName'], waitsFor: CACHE }],
+  Keystone: [{ fields: ['expose'], waitsFor: WHOLE }],
   Glance: [{ fields: apiPlanned, waitsFor: WHOLE }],
   Placement: [{ fields: apiPlanned, waitsFor: WHOLE }],
-  OVNNetwork: [
-    {
-      fields: [
-        ...['', 'northd.', 'controller.', 'metadataAgent.'].flatMap(part => config.map(field => `${part}${field}`)),
-        ...['', 'northd.', 'controller.'].map(part => `${part}customServiceConfigSecrets`),
-        'northd.customServiceConfig',
-        'electionTimerMS',
-        'expose',
-      ],
-      waitsFor: WHOLE,
-    },
-  ],
-  Neutron: [
-    {
-      fields: [
-        ...apiPlanned,
-        ...[
-          'workersServiceTemplate',
-          ...['l2', 'l3', 'dhcp', 'metadata'].map(agent => `agentTemplates.${agent}`),
-        ].flatMap(part => config.map(field => `${part}.${field}`)),
-      ],
-      waitsFor: WHOLE,
-    },
-  ],
+  OVNNetwork: [{ fields: ['electionTimerMS', 'expose'], waitsFor: WHOLE }],
+  Neutron: [{ fields: apiPlanned, waitsFor: WHOLE }],
   Nova: [
     {
       fields: everywhere('expose'),
@@ -99,30 +64,9 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
     },
   ],
   NovaCompute: [{ fields: novaPart, waitsFor: WHOLE }],
-  Heat: [
-    {
-      fields: [
-        ...apiPlanned,
-        ...['apiServiceTemplate', 'cfnServiceTemplate', 'engineServiceTemplate'].flatMap(part =>
-          config.map(field => `${part}.${field}`),
-        ),
-      ],
-      waitsFor: WHOLE,
-    },
-  ],
-  Horizon: [{ fields: config, waitsFor: WHOLE }],
+  Heat: [{ fields: apiPlanned, waitsFor: WHOLE }],
   CephStorage: [{ fields: ['rook'], waitsFor: WHOLE }],
-  Cinder: [
-    {
-      fields: [
-        ...apiPlanned,
-        ...['backends[]', 'schedulerServiceTemplate', 'backup'].flatMap(part =>
-          config.map(field => `${part}.${field}`),
-        ),
-      ],
-      waitsFor: WHOLE,
-    },
-  ],
+  Cinder: [{ fields: apiPlanned, waitsFor: WHOLE }],
   ...all(HOSTS, ['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE']),
   ...all(HOSTS, ['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet']),
   ...all(HOSTS, ['OpenStackDataPlaneService', 'OpenStackDataPlaneDeployment']),

@@ -151,10 +151,13 @@ export function serve<K extends AnyKind, I = void>(
   });
   const custom = row('ConfigValid', {
     run: async cx => {
-      const overwritten = overwrittenFiles(cx, service.name, service.overwrites ?? ['policy.yaml']);
+      const allowed = service.overwrites ?? ['policy.yaml'];
       const files: Record<string, readonly ConfigFile[]> = {};
       for (const [component, { template }] of wanted(cx))
-        files[component] = [...(service.config ? await userFiles(cx, service.name, template) : []), ...overwritten];
+        files[component] = [
+          ...(service.config ? await userFiles(cx, service.name, template) : []),
+          ...overwrittenFiles(cx, service.name, allowed, template),
+        ];
       return files;
     },
   });

@@ -20,7 +20,7 @@ import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
-import { configSecret, generatedFile, userFiles } from '../config.ts';
+import { configSecret, generatedFile, overwrittenFiles, userFiles } from '../config.ts';
 import { rotation, USERS } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { GATEWAY_MANAGES, GATEWAY_READS } from '../gateway.ts';
@@ -43,6 +43,8 @@ import { firstKeys, type Keys, nextRotation, rotate } from './keys.ts';
 
 const row = rowsOf<KeystoneObject>();
 
+/** The page that ends a login by another site's account is the only other file that it reads. */
+const OVERWRITES = ['policy.yaml', 'sso_callback_template.html'];
 const ROTATED_AT = 'openstack.k8s.io/rotated-at';
 const databaseName = (object: { metadata: { name: string }; spec: { databaseName?: string } }): string =>
   object.spec.databaseName ?? databaseNameOf(object.metadata.name);
@@ -120,7 +122,9 @@ const db = row('DatabaseReady', {
   undo: cx => dropDatabase(cx, databaseName(cx.object)),
 });
 
-const user = row('ConfigValid', { run: cx => userFiles(cx, 'keystone') });
+const user = row('ConfigValid', {
+  run: async cx => [...(await userFiles(cx, 'keystone')), ...overwrittenFiles(cx, 'keystone', OVERWRITES)],
+});
 
 const own = row('CertificateReady', {
   when: object => overTls(object.spec),

@@ -2,7 +2,7 @@ import { Memcached } from '../../../api/openstack/memcached.ts';
 import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { configSecret } from '../config.ts';
+import { configSecret, overwrittenFiles, plainText } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
@@ -22,6 +22,7 @@ const row = rowsOf<MemcachedObject>();
  */
 const input = row('InputReady', {
   run: async cx => {
+    overwrittenFiles(cx, 'memcached', []);
     if (overTls(cx.spec))
       throw stall({
         reason: 'NotSupported',
@@ -35,8 +36,8 @@ const input = row('InputReady', {
 const config = row('ConfigReady', {
   needs: { input },
   run: async cx => {
-    const { memoryMB, maxConnections, customServiceConfig = '' } = cx.spec;
-    const own = customServiceConfig.split(/\s+/).filter(arg => arg !== '');
+    const { memoryMB, maxConnections } = cx.spec;
+    const own = (await plainText(cx)).split(/\s+/).filter(arg => arg !== '');
     const process: Process = {
       name: 'memcached',
       image: imageOf('memcached', cx.spec, cx.env),
