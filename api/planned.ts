@@ -13,115 +13,53 @@ export interface Planned {
   readonly waitsFor: string;
 }
 
-const CLOUD = 'issue 5: the first cloud';
-const WHOLE = 'issue 6: the whole control plane';
 const CACHE = 'images whose clients of memcached speak TLS (docs/how-to/tls.md; no issue yet)';
+const REGIONS = 'one Keystone for several regions (no issue yet): until then the region comes with Keystone';
+const PARTS = "actions of Nova's parts (no issue yet): until then those of the Nova do";
+const MEMBERS = 'databases with three members (high availability; no issue yet): one member holds no election';
+const CONSOLES = 'consoles behind an ingress (no issue yet): until then spec.expose publishes them';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
-const config = ['defaultConfigOverwrite', 'override'];
-
-/** The region comes with Keystone, until one Keystone serves several. */
-const apiPlanned = ['override', 'region'];
-
-const unpublished = ['ingress.path', 'ingress.annotations', 'ingress.gatewayRef'];
-
-/** The region of Nova's parts comes with the Secret that opens Keystone, until one Keystone serves several. */
-const novaPart = ['actions', 'override', 'region'];
-const inCell = (field: string): string[] =>
-  ['conductorServiceTemplate', 'metadataServiceTemplate', 'noVNCProxyServiceTemplate', 'novaComputeTemplates.*'].map(
-    part => `${part}.${field}`,
-  );
-const everywhere = (field: string): string[] => [
-  field,
-  ...['api', 'scheduler', 'metadata'].map(part => `${part}ServiceTemplate.${field}`),
-  ...inCell(field).map(path => `cellTemplates.*.${path}`),
-];
+const region: Planned = { fields: ['region'], waitsFor: REGIONS };
+const actions: Planned = { fields: ['actions'], waitsFor: PARTS };
 
 /**
  * By kind. A kind that is not here is read in full. Sections of the control plane are passed on as they are, so the
  * kind that gets them answers for their fields.
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
-  MariaDB: [{ fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD }],
-  RabbitMQ: [{ fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD }],
-  Memcached: [
-    { fields: [...config, 'customServiceConfigSecrets'], waitsFor: CLOUD },
-    { fields: ['tls.issuerRef', 'tls.secretName', 'tls.caBundleSecretName'], waitsFor: CACHE },
-  ],
-  Keystone: [{ fields: config, waitsFor: CLOUD }],
-  Glance: [{ fields: apiPlanned, waitsFor: WHOLE }],
-  Placement: [{ fields: apiPlanned, waitsFor: WHOLE }],
-  OVNNetwork: [
-    {
-      fields: [
-        ...['', 'northd.', 'controller.', 'metadataAgent.'].flatMap(part => config.map(field => `${part}${field}`)),
-        ...['', 'northd.', 'controller.'].map(part => `${part}customServiceConfigSecrets`),
-        'northd.customServiceConfig',
-        'electionTimerMS',
-      ],
-      waitsFor: WHOLE,
-    },
-  ],
-  Neutron: [
-    {
-      fields: [
-        ...apiPlanned,
-        ...[
-          'workersServiceTemplate',
-          ...['l2', 'l3', 'dhcp', 'metadata'].map(agent => `agentTemplates.${agent}`),
-        ].flatMap(part => config.map(field => `${part}.${field}`)),
-      ],
-      waitsFor: WHOLE,
-    },
-  ],
-  Nova: [
-    {
-      fields: everywhere('override'),
-      waitsFor: WHOLE,
-    },
-  ],
-  NovaCell: [{ fields: ['actions', ...inCell('override')], waitsFor: WHOLE }],
-  NovaAPI: [{ fields: ['actions', 'override', 'region'], waitsFor: WHOLE }],
-  NovaScheduler: [{ fields: novaPart, waitsFor: WHOLE }],
-  NovaConductor: [{ fields: novaPart, waitsFor: WHOLE }],
-  NovaMetadata: [{ fields: novaPart, waitsFor: WHOLE }],
+  Memcached: [{ fields: ['tls.issuerRef', 'tls.secretName', 'tls.caBundleSecretName'], waitsFor: CACHE }],
+  ...each([region], ['Glance', 'Placement', 'Neutron', 'Heat', 'Cinder']),
+  OVNNetwork: [{ fields: ['electionTimerMS'], waitsFor: MEMBERS }],
+  NovaCell: [actions],
+  ...each([actions, region], ['NovaAPI', 'NovaScheduler', 'NovaConductor', 'NovaMetadata', 'NovaCompute']),
   NovaNoVNCProxy: [
-    {
-      fields: [...novaPart, ...unpublished, 'publicURL', 'tls.publicSecretName', 'cellName'],
-      waitsFor: WHOLE,
-    },
-  ],
-  NovaCompute: [{ fields: novaPart, waitsFor: WHOLE }],
-  Heat: [
+    actions,
+    region,
     {
       fields: [
-        ...apiPlanned,
-        ...['apiServiceTemplate', 'cfnServiceTemplate', 'engineServiceTemplate'].flatMap(part =>
-          config.map(field => `${part}.${field}`),
-        ),
+        'ingress.path',
+        'ingress.annotations',
+        'ingress.gatewayRef',
+        'publicURL',
+        'tls.publicSecretName',
+        'cellName',
       ],
-      waitsFor: WHOLE,
+      waitsFor: CONSOLES,
     },
   ],
-  Horizon: [{ fields: config, waitsFor: WHOLE }],
-  Cinder: [
-    {
-      fields: [
-        ...apiPlanned,
-        ...['backends[]', 'schedulerServiceTemplate', 'backup'].flatMap(part =>
-          config.map(field => `${part}.${field}`),
-        ),
-      ],
-      waitsFor: WHOLE,
-    },
-  ],
-  ...all(HOSTS, ['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE']),
-  ...all(HOSTS, ['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet']),
-  ...all(HOSTS, ['OpenStackDataPlaneService', 'OpenStackDataPlaneDeployment']),
+  ...each(
+    [{ fields: 'all', waitsFor: HOSTS }],
+    [
+      ...['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE'],
+      ...['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet'],
+      ...['OpenStackDataPlaneService', 'OpenStackDataPlaneDeployment'],
+    ],
+  ),
 };
 
-function all(waitsFor: string, kinds: readonly string[]): Record<string, readonly Planned[]> {
-  return Object.fromEntries(kinds.map(kind => [kind, [{ fields: 'all', waitsFor }]]));
+function each(plans: readonly Planned[], kinds: readonly string[]): Record<string, readonly Planned[]> {
+  return Object.fromEntries(kinds.map(kind => [kind, plans]));
 }
 
 /** Paths of all leaves of a kind's spec: `fernetRotation.schedule`, `stores[].name`, `cellTemplates.*.replicas`. */

@@ -54,7 +54,7 @@ export const pods = (configFormat?: string) => ({
     32,
   ).optional(),
   override: open(
-    'Last resort: fields under service and podTemplate are merged over what the operator generates.',
+    'Last resort: fields under service and podTemplate are merged over what the operator generates; null deletes one.',
   ).optional(),
 });
 

@@ -27,7 +27,11 @@ export const OVNNetwork = kind({
       'Labels of the nodes that connect tenant networks to the outside. Absent: nodes labelled openstack.k8s.io/gateway.',
       16,
     ).optional(),
-    electionTimerMS: int(1000, 600_000, 'Raft election timer in milliseconds.').default(10_000),
+    electionTimerMS: int(
+      1000,
+      600_000,
+      'Raft election timer in milliseconds, of databases with three members; one alone holds no elections.',
+    ).default(10_000),
     inactivityProbeMS: int(0, 600_000, 'Milliseconds after which a silent client is dropped; 0 never.').default(60_000),
     northd: group(template(), 'ovn-northd, where it differs from the rest.').optional(),
     controller: group(template(), 'ovn-controller and Open vSwitch, where they differ from the rest.').optional(),

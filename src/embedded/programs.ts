@@ -44,7 +44,8 @@ export const table =
     const row = ROWS.find(([pattern]) => pattern.test(command));
     if (row) return row[1](run, net, serve);
     const ends = run.pod.spec.restartPolicy === 'Never' || run.pod.spec.restartPolicy === 'OnFailure';
-    if (!ends && run.pod.spec.containers.includes(run.container)) serve(run.pod, { is: 'other' });
+    // What stands beside the main container is not what the pod's Service leads to.
+    if (!ends && run.pod.spec.containers[0] === run.container) serve(run.pod, { is: 'other' });
     return undefined;
   };
 

@@ -198,6 +198,7 @@ for (const reason of [
   'InvalidSchedule',
   'NotSupported',
   'FileNotAllowed',
+  'InvalidOverride',
   'VolumeNotShared',
   'MetadataConflict',
   'CellsShare',

@@ -174,6 +174,11 @@ export const REASONS = {
     'defaultConfigOverwrite names a file that the service does not read.',
     'Use one of the names in the message.',
   ),
+  InvalidOverride: entry(
+    'User',
+    'spec.override can not be merged: a field, container or port that is not there, or one that others go by.',
+    'Correct what the message names; until then pods and Services stay as they are.',
+  ),
   NotSupported: entry(
     'User',
     'This version can not do what a field asks for.',

@@ -81,19 +81,39 @@ export async function userFiles<O extends Managed>(
   return files;
 }
 
-/** The user's text where it is not oslo's: as it stands, the object's own before that of its Secrets. */
-export async function plainTexts<O extends Managed>(cx: Cx<O>): Promise<readonly string[]> {
-  const { customServiceConfig, customServiceConfigSecrets = [] } = cx.spec as UserConfig;
-  const texts = customServiceConfig ? [customServiceConfig] : [];
-  for (const [index, name] of customServiceConfigSecrets.entries()) {
-    const data: Record<string, string> = await cx.secret(name, [], `spec.customServiceConfigSecrets[${index}]`);
-    texts.push(
-      ...Object.keys(data)
-        .sort()
-        .map(key => data[key] ?? ''),
-    );
+/** A text of the user's and the field that it comes from. */
+export interface PlainText {
+  readonly field: string;
+  readonly text: string;
+}
+
+/** The user's text where it is not oslo's: as it stands, the object's own before that of its Secrets, then the template's. */
+export async function plainTexts<O extends Managed>(cx: Cx<O>, template?: string): Promise<readonly PlainText[]> {
+  const found: PlainText[] = [];
+  for (const [at, from] of levels(cx, template)) {
+    const { customServiceConfig, customServiceConfigSecrets = [] } = from;
+    if (customServiceConfig) found.push({ field: `${at}.customServiceConfig`, text: customServiceConfig });
+    for (const [index, name] of customServiceConfigSecrets.entries()) {
+      const field = `${at}.customServiceConfigSecrets[${index}]`;
+      const data: Readonly<Record<string, string>> = await cx.secret(name, [], field);
+      for (const [key, text] of Object.entries(data).sort())
+        found.push({ field: `${field} (Secret ${name}, key ${key})`, text });
+    }
   }
-  return texts;
+  return found;
+}
+
+/** The same in one piece, for a single file. */
+export const plainText = async <O extends Managed>(cx: Cx<O>): Promise<string> =>
+  (await plainTexts(cx)).map(({ text }) => text).join('\n');
+
+/** What the object says, then what its template does. */
+function levels<O extends Managed>(
+  cx: Cx<O>,
+  template: string | undefined,
+): readonly (readonly [string, UserConfig])[] {
+  const own = ['spec', cx.spec as UserConfig] as const;
+  return template === undefined ? [own] : [own, [`spec.${template}`, partOf<UserConfig>(cx.spec, template) ?? {}]];
 }
 
 /** The owners of an object, the highest first, and the text that each has for what is below it. */
@@ -131,23 +151,31 @@ async function secretFiles<O extends Managed>(
   return files;
 }
 
-/** Whole files that the user replaces. Only what the service reads may be named: a typo would be a file without a reader. */
+/**
+ * Whole files that the user replaces; a template's come before the object's. Only what the service reads may be named: a
+ * typo would be a file without a reader.
+ */
 export function overwrittenFiles<O extends Managed>(
   cx: Cx<O>,
   service: string,
   allowed: readonly string[],
+  template?: string,
 ): ConfigFile[] {
-  const { defaultConfigOverwrite: wanted = {} } = cx.spec as UserConfig;
-  return Object.entries(wanted).map(([name, text]) => {
-    if (!allowed.includes(name))
-      throw stall({
-        reason: 'FileNotAllowed',
-        what: `spec.defaultConfigOverwrite names ${name}, which ${service} does not read`,
-        who: 'User',
-        next: `use one of ${allowed.join(', ')}`,
-      });
-    return { key: name, path: `/etc/${service}/${name}`, text };
-  });
+  const files = new Map<string, ConfigFile>();
+  for (const [at, { defaultConfigOverwrite: wanted = {} }] of levels(cx, template))
+    for (const [name, text] of Object.entries(wanted)) {
+      if (!allowed.includes(name))
+        throw stall({
+          reason: 'FileNotAllowed',
+          what: `${at}.defaultConfigOverwrite names ${name}, which ${service} does not read`,
+          who: 'User',
+          next: allowed.length > 0 ? `use one of ${allowed.join(', ')}` : 'take it out: nothing of it can be replaced',
+        });
+      // One Secret holds the files of all sub-services.
+      const key = at === 'spec' ? name : `${template}-${name}`;
+      files.set(name, { key, path: `/etc/${service}/${name}`, text });
+    }
+  return [...files.values()];
 }
 
 function checkSyntax(text: string, field: string): void {

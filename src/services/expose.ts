@@ -3,6 +3,7 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Beside, type Exposed, ingressUrl, serviceAnnotations } from './ingress.ts';
 import { serviceHost, workloadName } from './names.ts';
+import { overriddenService, overrideOf } from './override.ts';
 import { schemeOf } from './tls/certificate.ts';
 
 export interface Endpoints {
@@ -35,18 +36,25 @@ export interface ServicePorts {
   readonly name: string;
   readonly ports: Readonly<Record<string, number>>;
   readonly selector: Readonly<Record<string, string>>;
-  /** Names each pod, also before it is ready: members of a cluster must find each other to become ready. */
-  readonly headless?: boolean;
+  /**
+   * Names each pod, also before it is ready: members of a cluster must find each other to become ready. Beside another
+   * Service it is for them only, and what the user says of Services is about the other one.
+   */
+  readonly headless?: boolean | 'alone';
+  /** Whose override comes before that of the object. */
+  readonly template?: string | undefined;
 }
 
 export function applyService<O extends Managed>(cx: Cx<O>, service: ServicePorts) {
   const annotations = serviceAnnotations(cx.spec);
-  return cx.apply(Service, {
+  const body = {
     metadata: { name: service.name, ...(Object.keys(annotations).length > 0 && { annotations }) },
     spec: {
       selector: service.selector,
       ports: Object.entries(service.ports).map(([name, port]) => ({ name, port, targetPort: port, protocol: 'TCP' })),
       ...(service.headless && { clusterIP: 'None', publishNotReadyAddresses: true }),
     },
-  });
+  };
+  const override = service.headless === true ? undefined : overrideOf(cx, 'service', service.template);
+  return cx.apply(Service, override === undefined ? body : overriddenService(body, override));
 }

@@ -9,6 +9,7 @@ import type {
 } from 'kubernetes-types/core/v1.d.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { CONFIG_HASH_ANNOTATION } from './names.ts';
+import { type Found, overriddenPod } from './override.ts';
 
 /** The pod block that all pod kinds share (api/blocks/pod.ts), as far as templates need it. */
 export interface PodBlock {
@@ -127,6 +128,15 @@ export interface Also {
   readonly graceSeconds?: number;
   /** Fields of the pod itself, e.g. hostNetwork. */
   readonly pod?: Partial<PodSpec>;
+  /** Volumes that only init containers mount. */
+  readonly volumes?: readonly Volume[];
+}
+
+/** The user's last word on a pod template; Jobs have none. */
+export interface Overridden {
+  readonly override?: Found | undefined;
+  /** Containers of other pods that it is about too. */
+  readonly peers?: readonly string[];
 }
 
 /** A pod template of one process, or of several that share the pod; the first is the one that settings are about. */
@@ -135,12 +145,13 @@ export function podTemplate(
   process: Process | readonly Process[],
   config: Config,
   labels: Readonly<Record<string, string>>,
-  also: Also = {},
+  { override, peers, ...also }: Also & Overridden,
 ): Template {
-  return {
+  const template: Template = {
     metadata: { labels, annotations: { [CONFIG_HASH_ANNOTATION]: config.hash } },
     spec: podSpec(block, process, config, labels, also),
   };
+  return override === undefined ? template : overriddenPod(template, override, peers);
 }
 
 export function podSpec(
@@ -178,7 +189,7 @@ export function podSpec(
     ...(also.graceSeconds !== undefined && { terminationGracePeriodSeconds: also.graceSeconds }),
     ...(initContainers.length > 0 && { initContainers }),
     containers: parts.map(part => part.container),
-    volumes: [...volumes.values()],
+    volumes: [...volumes.values(), ...(also.volumes ?? [])],
     ...(block.nodeSelector && { nodeSelector: block.nodeSelector }),
     ...(block.tolerations && { tolerations: [...block.tolerations] }),
     ...(block.priorityClassName && { priorityClassName: block.priorityClassName }),

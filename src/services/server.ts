@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { applyService } from './expose.ts';
 import type { Target } from './hosts.ts';
 import { podLabels, serviceHost } from './names.ts';
+import { overrideOf } from './override.ts';
 import { type PodBlock, type Process, podTemplate } from './pod.ts';
 import { claimTemplate } from './storage.ts';
 import { certificate, overTls } from './tls/certificate.ts';
@@ -70,8 +71,13 @@ export async function runServer<O extends Managed>(
   const spec = cx.spec as unknown as ServerSpec;
   const labels = labelsOf(cx);
   const mounted = { ...process, mounts: [{ name: 'data', mountPath: data }] };
-  const template = podTemplate(spec, mounted, config, labels, { initContainers: [init], graceSeconds });
-  template.spec.volumes?.push(...volumes);
+  const override = overrideOf(cx, 'podTemplate');
+  const template = podTemplate(spec, mounted, config, labels, {
+    initContainers: [init],
+    graceSeconds,
+    volumes,
+    override,
+  });
   await cx.workload(StatefulSet, {
     metadata: { name: cx.name },
     spec: {

@@ -31,6 +31,7 @@ import { type Beside, type Exposed, prefixOf, publish } from './ingress.ts';
 import { type BusLink, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { memberHost, podLabels, serviceHost, workloadName } from './names.ts';
 import { isolation, open } from './network.ts';
+import { overrideOf, type Peer, withoutService } from './override.ts';
 import { AWAITED, kollaStart, type Process, type ProcessVolume, podSpec, type Requests } from './pod.ts';
 import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
 import { busSections, databaseSection, logging } from './sections.ts';
@@ -86,6 +87,8 @@ export interface Service<O extends Managed, S, I = void> {
   readonly housekeeping?: readonly string[];
   /** By component; `api` is the one that the catalog names. */
   readonly pods: Readonly<Record<string, Workload<S>>>;
+  /** Pods that rows of its own run. */
+  readonly alsoPods?: (spec: DeepReadonly<S>) => readonly Peer[];
   /** Refuses what can't work, and reads or makes what only this service has. */
   readonly input?: (cx: Cx<O>) => Promise<I>;
   /** Takes back what `input` made outside of owned objects. */
@@ -155,10 +158,13 @@ export function serve<K extends AnyKind, I = void>(
   });
   const custom = row('ConfigValid', {
     run: async cx => {
-      const overwritten = overwrittenFiles(cx, service.name, service.overwrites ?? ['policy.yaml']);
+      const allowed = service.overwrites ?? ['policy.yaml'];
       const files: Record<string, readonly ConfigFile[]> = {};
       for (const [component, { template }] of wanted(cx))
-        files[component] = [...(service.config ? await userFiles(cx, service.name, template) : []), ...overwritten];
+        files[component] = [
+          ...(service.config ? await userFiles(cx, service.name, template) : []),
+          ...overwrittenFiles(cx, service.name, allowed, template),
+        ];
       return files;
     },
   });
@@ -215,7 +221,14 @@ export function serve<K extends AnyKind, I = void>(
         files,
         config: configs[index]!,
       }));
-      return { pods: made, base, input: x, mounts, trusted };
+      const peers = [
+        ...pods.map(({ workload: { template }, process }) => ({
+          containers: [process.name],
+          ...(template !== undefined && { template }),
+        })),
+        ...(service.alsoPods?.(x.spec) ?? []),
+      ];
+      return { pods: made, peers, base, input: x, mounts, trusted };
     },
   });
 
@@ -292,10 +305,12 @@ export function serve<K extends AnyKind, I = void>(
   });
   const expose = row('ExposeReady', {
     run: async cx => {
-      for (const [component, { ports, members }] of wanted(cx)) {
+      const unserved = wanted(cx).some(([, { ports }]) => ports) ? undefined : overrideOf(cx, 'service');
+      if (unserved) throw withoutService(unserved);
+      for (const [component, { ports, members, template }] of wanted(cx)) {
         const name = workloadName(cx.name, component);
         const selector = labels(cx, component);
-        if (ports) await applyService(cx, { name, ports, selector });
+        if (ports) await applyService(cx, { name, ports, selector, template });
         if (ports && members) await applyService(cx, { name: `${name}-members`, ports, selector, headless: true });
       }
       cx.report({ release: spec(cx).release } as never);
@@ -330,7 +345,9 @@ export function serve<K extends AnyKind, I = void>(
         from.edges?.(cx);
         await service.after?.(cx);
       }
-      const counts = await cx.all(config.pods.map(w => runWorkload(cx, w.component, w.workload, w.process, w.config)));
+      const counts = await cx.all(
+        config.pods.map(w => runWorkload(cx, w.component, w.workload, w.process, w.config, config.peers)),
+      );
       const sum = (of: 'wanted' | 'ready') => counts.reduce((total, count) => total + count[of], 0);
       cx.report({ replicas: sum('wanted'), readyReplicas: sum('ready') } as never);
     },

@@ -9,6 +9,7 @@ import type { Config, ConfigFile } from './config.ts';
 import { imageOf } from './images.ts';
 import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { has, onNodes } from './node.ts';
+import { overrideOf, type Peer, peersOf, withoutService } from './override.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate, type Requests } from './pod.ts';
 import { claimTemplate } from './storage.ts';
 import { type Uwsgi, uwsgiArgv, uwsgiDrain, uwsgiFiles } from './uwsgi.ts';
@@ -198,11 +199,16 @@ export async function runWorkload<O extends Managed, S>(
   workload: Workload<S>,
   process: Process | readonly Process[],
   config: Config,
+  /** All kinds of pods that the object has. */
+  peers: readonly Peer[],
 ): Promise<{ wanted: number; ready: number }> {
   const resource = workload.as ?? Deployment;
   const name = workloadName(cx.name, component);
   const labels = podLabels(cx.object.kind, cx.name, component);
   const replicas = templateOf(cx, workload).replicas ?? workload.replicas ?? specOf(cx).replicas;
+  const unserved = workload.ports ? undefined : overrideOf(cx, 'service', workload.template);
+  if (unserved?.template !== undefined) throw withoutService(unserved);
+  const override = overrideOf(cx, 'podTemplate', workload.template);
   if (resource !== DaemonSet) await budget(cx, name, labels, replicas);
   const live = await cx.workload(resource, {
     metadata: { name },
@@ -215,6 +221,7 @@ export async function runWorkload<O extends Managed, S>(
       template: podTemplate(blockOf(cx, workload), process, config, labels, {
         ...(workload.graceSeconds !== undefined && { graceSeconds: workload.graceSeconds }),
         pod: { ...(workload.nodes && { affinity: onNodes([has(workload.nodes)]) }), ...workload.pod },
+        ...(override && { override, peers: peersOf(override, peers) }),
       }),
       ...(workload.data && { volumeClaimTemplates: [claimTemplate(cx, labels)] }),
     },

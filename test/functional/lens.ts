@@ -11,6 +11,7 @@ export const everyPodField = {
   priorityClassName: 'system-cluster-critical',
   image: 'example.org/one:1',
   extraMounts: [{ name: 'extra', mountPath: '/extra', emptyDir: {} }],
+  override: { podTemplate: { metadata: { annotations: { a: 'b' } } } },
 };
 
 /** Writes down which fields of spec the rows look at, by kind: `external.hostname`, `tolerations.0.key`. */

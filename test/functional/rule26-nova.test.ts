@@ -27,7 +27,6 @@ const pods = {
   podProfile: 'restricted',
   ...everyPodField,
   images: { other: 'example.org/two:1' },
-  override: { service: { metadata: {} } },
   defaultConfigOverwrite: { 'policy.yaml': '{}' },
   customServiceConfig: '[DEFAULT]\ndebug = true\n',
   customServiceConfigSecrets: ['more'],

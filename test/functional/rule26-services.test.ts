@@ -41,7 +41,7 @@ const KINDS: readonly AnyKind[] = [Glance, Placement, OVNNetwork, Neutron, Heat,
 
 const template = { replicas: 1, ...everyPodField };
 const own = { customServiceConfig: '[DEFAULT]\ndebug = true\n', customServiceConfigSecrets: ['more'] };
-const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n' };
+const ids = { customServiceConfig: 'ovn-encap-tos=inherit\n', customServiceConfigSecrets: ['ids'] };
 const open = {
   ingress: { hostname: 'x.example.org', className: 'haproxy', annotations: { a: 'b' } },
   tls: { enabled: true, issuerRef: { name: 'ca', kind: 'Issuer' }, publicSecretName: 'cert', caBundleSecretName: 'c' },
@@ -71,7 +71,7 @@ async function stories(look: Lens['look']): Promise<void> {
   cloud.apply(gateway('gw'));
   cloud.hands.apply(issuer('Issuer', 'ca'));
   label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
-  cloud.apply(cloudWith(), secret('more', { 'more.conf': '[DEFAULT]\n' }));
+  cloud.apply(cloudWith(), secret('more', { 'more.conf': '[DEFAULT]\n' }), secret('ids', { ids: 'a=b\n' }));
   await cloud.ready(OpenStackControlPlane, 'slice');
   cloud.apply(objectOf(OVNNetwork, 'ovn'));
   for (const kind of [Glance, Placement, Neutron, Heat, Horizon])

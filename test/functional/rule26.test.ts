@@ -32,8 +32,6 @@ import { Toy, toy } from './toy/index.ts';
 const pods = {
   ...everyPodField,
   images: { other: 'example.org/two:1' },
-  override: { service: { metadata: {} } },
-  defaultConfigOverwrite: { 'policy.yaml': '{}' },
   customServiceConfigSecrets: ['more'],
 };
 const root = authority('root');
@@ -129,6 +127,7 @@ async function stories(look: Lens['look']): Promise<void> {
     },
     ours('Keystone', 'ks', {
       ...pods,
+      defaultConfigOverwrite: { 'policy.yaml': '{}' },
       ...wholeCloud,
       ...restricted,
       tls: { ...tls, publicSecretName: 'b' },

@@ -4,7 +4,7 @@ import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/res
 import { rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { cephLink } from '../ceph/link.ts';
-import { configSecret, userFiles } from '../config.ts';
+import { configSecret, overwrittenFiles, userFiles } from '../config.ts';
 import { endpointsOf } from '../expose.ts';
 import { workloadName } from '../names.ts';
 import { kollaStart } from '../pod.ts';
@@ -20,6 +20,7 @@ type Object = ObjectOf<typeof Cinder>;
 const row = rowsOf<Object>();
 
 const PORT = 8776;
+const OVERWRITES = ['policy.yaml', 'api-paste.ini', 'resource_filters.json'];
 const OWNER = { name: 'cinder', user: 42407, image: 'cinder-api' };
 const url = (cx: Parameters<typeof endpointsOf>[0]): string => `${endpointsOf(cx, 'api', PORT).internal}/v3`;
 
@@ -34,7 +35,7 @@ export const cinder = openstackService(
     databases: { cinder: { section: 'database', sync: ['cinder-manage', 'db', 'sync'] } },
     bus: true,
     housekeeping: ['cinder-manage db purge "$days"'],
-    overwrites: ['policy.yaml', 'api-paste.ini', 'resource_filters.json'],
+    overwrites: OVERWRITES,
     manages: [PersistentVolumeClaim],
     reads: [StorageClass],
     input: async (cx): Promise<CinderInput> => {
@@ -81,6 +82,8 @@ export const cinder = openstackService(
         graceSeconds: 3600,
       }),
     },
+    alsoPods: ({ backends = [] }) =>
+      backends.map(({ name }) => ({ template: `backends.${name}`, containers: [`cinder-${componentOf(name)}`] })),
     config: cinderConf,
     partFiles: (x, component) => (component === 'backup' ? backupFiles(x) : []),
   },
@@ -95,9 +98,10 @@ export const cinder = openstackService(
         const { workload, files: own } = await BACKENDS[backend.type](cx, backend);
         const process = processOf(cx, OWNER, component, workload, config.mounts);
         const users = await userFiles(cx, OWNER.name, workload.template);
-        const files = [...config.base, ...users, ...own];
+        const replaced = overwrittenFiles(cx, OWNER.name, OVERWRITES, workload.template);
+        const files = [...config.base, ...users, ...replaced, ...own];
         const made = await configSecret(cx, [...files, kollaStart(process, files)], workloadName(cx.name, component));
-        await runWorkload(cx, component, workload, process, made);
+        await runWorkload(cx, component, workload, process, made, config.peers);
       },
     });
     /** A driver that can't reach its storage leaves its process running, and says nothing. */

@@ -55,7 +55,7 @@ export const horizon = linkedService<typeof Horizon, HorizonInput>(
         secretKey: (await secretKey(cx))['secret-key'],
         cache: cache(cx),
         urls: [internal, outside('')],
-        text: await plainTexts(cx),
+        text: (await plainTexts(cx)).map(({ text }) => text),
       };
     },
     trusts: ({ ca }) => [ca],

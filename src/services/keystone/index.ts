@@ -20,7 +20,7 @@ import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
-import { configSecret, generatedFile, userFiles } from '../config.ts';
+import { configSecret, generatedFile, overwrittenFiles, userFiles } from '../config.ts';
 import { rotation, USERS } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { GATEWAY_MANAGES, GATEWAY_READS } from '../gateway.ts';
@@ -31,6 +31,7 @@ import { type Exposed, prefixOf, publish } from '../ingress.ts';
 import { accountsOf, cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
+import { overrideOf } from '../override.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
 import { iso, scheduleProblem } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
@@ -43,6 +44,8 @@ import { firstKeys, type Keys, nextRotation, rotate } from './keys.ts';
 
 const row = rowsOf<KeystoneObject>();
 
+/** The page that ends a login by another site's account is the only other file that it reads. */
+const OVERWRITES = ['policy.yaml', 'sso_callback_template.html'];
 const ROTATED_AT = 'openstack.k8s.io/rotated-at';
 const databaseName = (object: { metadata: { name: string }; spec: { databaseName?: string } }): string =>
   object.spec.databaseName ?? databaseNameOf(object.metadata.name);
@@ -120,7 +123,9 @@ const db = row('DatabaseReady', {
   undo: cx => dropDatabase(cx, databaseName(cx.object)),
 });
 
-const user = row('ConfigValid', { run: cx => userFiles(cx, 'keystone') });
+const user = row('ConfigValid', {
+  run: async cx => [...(await userFiles(cx, 'keystone')), ...overwrittenFiles(cx, 'keystone', OVERWRITES)],
+});
 
 const own = row('CertificateReady', {
   when: object => overTls(object.spec),
@@ -277,7 +282,10 @@ const pods = row('WorkloadsReady', {
         replicas: cx.spec.replicas,
         revisionHistoryLimit: 3,
         selector: { matchLabels: labels },
-        template: podTemplate(cx.spec, api, config, labels, { graceSeconds: 90 }),
+        template: podTemplate(cx.spec, api, config, labels, {
+          graceSeconds: 90,
+          override: overrideOf(cx, 'podTemplate'),
+        }),
       },
     });
     cx.report({

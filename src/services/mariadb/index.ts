@@ -10,7 +10,7 @@ import {
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { configSecret } from '../config.ts';
+import { configSecret, overwrittenFiles, plainText } from '../config.ts';
 import { type Account, keep, type Login, rotation, USERS } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
 import { imageOf } from '../images.ts';
@@ -32,6 +32,7 @@ const input = row('InputReady', {
   when: deployed,
   run: async cx => {
     oneReplica(cx);
+    overwrittenFiles(cx, 'mariadb', []);
     storageClass(cx);
     if (cx.spec.secret) {
       const { password } = await cx.secret(cx.spec.secret, ['password'], 'spec.secret');
@@ -78,7 +79,7 @@ const config = row('ConfigReady', {
       volumes: tlsVolumes(undefined, own),
     };
     const root = input ?? { user: ROOT, password: '' };
-    const files = mariadbFiles(await rootMark(cx, root), cx.spec.customServiceConfig, own !== undefined);
+    const files = mariadbFiles(await rootMark(cx, root), await plainText(cx), own !== undefined);
     return { process, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
   },
 });

@@ -2,12 +2,13 @@ import { Memcached } from '../../../api/openstack/memcached.ts';
 import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { configSecret } from '../config.ts';
+import { configSecret, overwrittenFiles, plainText } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { isolation } from '../network.ts';
+import { overrideOf } from '../override.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
 import { overTls } from '../tls/certificate.ts';
 import { budget } from '../workload.ts';
@@ -21,6 +22,7 @@ const row = rowsOf<MemcachedObject>();
  */
 const input = row('InputReady', {
   run: async cx => {
+    overwrittenFiles(cx, 'memcached', []);
     if (overTls(cx.spec))
       throw stall({
         reason: 'NotSupported',
@@ -34,8 +36,8 @@ const input = row('InputReady', {
 const config = row('ConfigReady', {
   needs: { input },
   run: async cx => {
-    const { memoryMB, maxConnections, customServiceConfig = '' } = cx.spec;
-    const own = customServiceConfig.split(/\s+/).filter(arg => arg !== '');
+    const { memoryMB, maxConnections } = cx.spec;
+    const own = (await plainText(cx)).split(/\s+/).filter(arg => arg !== '');
     const process: Process = {
       name: 'memcached',
       image: imageOf('memcached', cx.spec, cx.env),
@@ -69,7 +71,7 @@ const config = row('ConfigReady', {
 const expose = row('ExposeReady', {
   run: async cx => {
     const selector = podLabels('Memcached', cx.name, 'memcached');
-    await applyService(cx, { name: cx.name, ports: { memcached: PORT }, selector, headless: true });
+    await applyService(cx, { name: cx.name, ports: { memcached: PORT }, selector, headless: 'alone' });
     cx.report({ servers: memcachedServers(cx.object, cx) });
   },
 });
@@ -88,7 +90,10 @@ const pods = row('WorkloadsReady', {
         podManagementPolicy: 'Parallel',
         revisionHistoryLimit: 3,
         selector: { matchLabels: labels },
-        template: podTemplate(cx.spec, config.process, config.config, labels, { graceSeconds: 10 }),
+        template: podTemplate(cx.spec, config.process, config.config, labels, {
+          graceSeconds: 10,
+          override: overrideOf(cx, 'podTemplate'),
+        }),
       },
     });
     return live.metadata.name;

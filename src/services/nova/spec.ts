@@ -6,6 +6,7 @@ import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import type { Nova } from '../../../api/openstack/nova.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { databaseNameOf } from '../names.ts';
+import { withoutContainers } from '../override.ts';
 import { BLOCK } from '../workload.ts';
 
 /** What a Nova asks for, as pure functions of its spec. */
@@ -115,14 +116,33 @@ const picked = <T extends object, K extends keyof T>(from: T, fields: readonly K
     Pick<T, K>
   >;
 
+/** The parts that Nova's own settings are about, and which of them have a Service. */
+const PARTS = { api: true, scheduler: false, conductor: false, metadata: true, novncproxy: true } as const;
+type Part = keyof typeof PARTS;
+
+/** What Nova's own override says to a part: nothing about containers of the others, nor about a Service it does not have. */
+function overrideFor(part: Part, override: NonNullable<Spec['override']>): Template['override'] {
+  // What else there is, each part refuses by name.
+  const { podTemplate, service, ...rest } = override;
+  const others = Object.keys(PARTS).filter(other => other !== part);
+  return {
+    ...rest,
+    ...(podTemplate !== undefined && { podTemplate: withoutContainers(podTemplate, others.map(containerOf)) }),
+    ...(service !== undefined && PARTS[part] && { service }),
+  };
+}
+const containerOf = (part: string): string => `nova-${part}`;
+
 /** A template completed by what Nova says for all of its pods. The texts are not: each part reads its owners' itself. */
-function complete(spec: Spec, template: Partial<Template> = {}): Partial<Template> {
+function complete(spec: Spec, part: Part, template: Partial<Template> = {}): Partial<Template> {
+  const override = { ...overrideFor(part, spec.override ?? {}), ...template.override };
   const secrets = [...(spec.customServiceConfigSecrets ?? []), ...(template.customServiceConfigSecrets ?? [])];
   const overwrite = { ...spec.defaultConfigOverwrite, ...template.defaultConfigOverwrite };
   return {
     ...picked(spec, BLOCK),
     replicas: spec.replicas,
     ...template,
+    ...(Object.keys(override).length > 0 && { override }),
     ...(secrets.length > 0 && { customServiceConfigSecrets: secrets }),
     ...(Object.keys(overwrite).length > 0 && { defaultConfigOverwrite: overwrite }),
   };
@@ -166,7 +186,7 @@ const linkFields = (links: Links) => ({
 export const apiSpec = (spec: Spec, links: Links) =>
   ({
     ...picked(spec, [...COMMON, 'image', 'publicURL', 'ingress', 'tls']),
-    ...complete(spec, spec.apiServiceTemplate),
+    ...complete(spec, 'api', spec.apiServiceTemplate),
     ...linkFields(links),
   }) as Partial<InputOf<typeof NovaAPI>>;
 
@@ -174,7 +194,7 @@ export const schedulerSpec = (spec: Spec, links: Links) =>
   ({
     ...picked(spec, [...COMMON, 'discoverHostsIntervalSeconds']),
     ...trustOnly(spec),
-    ...complete(spec, spec.schedulerServiceTemplate),
+    ...complete(spec, 'scheduler', spec.schedulerServiceTemplate),
     ...linkFields(links),
   }) as Partial<InputOf<typeof NovaScheduler>>;
 
@@ -182,7 +202,7 @@ export const metadataSpec = (spec: Spec, links: Links) =>
   ({
     ...picked(spec, COMMON),
     ...inner(spec),
-    ...complete(spec, withoutFlag(spec.metadataServiceTemplate)),
+    ...complete(spec, 'metadata', withoutFlag(spec.metadataServiceTemplate)),
     ...linkFields(links),
     metadataSecret: links.metadata,
   }) as Partial<InputOf<typeof NovaMetadata>>;
@@ -204,10 +224,10 @@ export function cellSpec(spec: Spec, cell: Cell, links: Links): Partial<InputOf<
     ...fields,
     ...(cell.name === CELL0 && { apiDatabaseSecret, cellMappingsSecret }),
     metadataSecret: links.metadata,
-    conductorServiceTemplate: complete(spec, own.conductorServiceTemplate),
-    noVNCProxyServiceTemplate: complete(spec, own.noVNCProxyServiceTemplate),
+    conductorServiceTemplate: complete(spec, 'conductor', own.conductorServiceTemplate),
+    noVNCProxyServiceTemplate: complete(spec, 'novncproxy', own.noVNCProxyServiceTemplate),
     ...(own.metadataServiceTemplate && {
-      metadataServiceTemplate: complete(spec, own.metadataServiceTemplate),
+      metadataServiceTemplate: complete(spec, 'metadata', own.metadataServiceTemplate),
     }),
   } as Partial<InputOf<typeof NovaCell>>;
 }

@@ -17,7 +17,7 @@ import { conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
-import { type ConfigFile, configSecrets, generatedFile, userFiles } from '../config.ts';
+import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, plainTexts, userFiles } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { hostsCanReach } from '../hosts.ts';
@@ -50,18 +50,29 @@ type Spec = SpecOf<typeof OVNNetwork>;
 
 /** uid of `openvswitch`: the databases and northd need no rights at all. */
 const OWNER = { name: 'ovn', image: 'ovn-northd', user: 42476 };
+/** Who could be asked to replace a file, and has none: scripts and databases are all they read. */
+const PARTS = [undefined, 'northd', 'controller', 'metadataAgent'] as const;
 const MEMBERS = ['nb', 'sb'] as const satisfies readonly DatabaseName[];
 
 const input = row('InputReady', {
   run: async cx => {
     oneReplica(cx);
     storageClass(cx);
-    const ids = [cx.spec.customServiceConfig, cx.spec.controller?.customServiceConfig].map((text, index) => {
+    for (const part of PARTS) overwrittenFiles(cx, part ?? 'ovn', [], part);
+    const { customServiceConfig: text, customServiceConfigSecrets: secrets = [] } = cx.spec.northd ?? {};
+    if (text || secrets.length > 0)
+      throw stall({
+        reason: 'NotSupported',
+        what: `spec.northd.customServiceConfig${text ? '' : 'Secrets'} is set, and ovn-northd reads no text of its own`,
+        who: 'User',
+        next: 'take it out; what it can be told stands in the northbound database: ovn-nbctl set NB_Global . options:<key>=<value>',
+      });
+    const ids = (await plainTexts(cx, 'controller')).map(({ field, text }) => {
       const read = externalIds(text);
       if (!('wrong' in read)) return read;
       throw stall({
         reason: 'InvalidConfig',
-        what: `spec.${index === 0 ? '' : 'controller.'}customServiceConfig line ${read.line} is not key=value`,
+        what: `${field} line ${read.line} is not key=value`,
         who: 'User',
         next: 'write one external-id per line, e.g. ovn-encap-tos=inherit',
       });
@@ -186,9 +197,13 @@ const config = row('ConfigReady', {
       cx,
       all.map(part => part.files),
     );
+    const peers = all.map(({ workload: { template }, processes }) => ({
+      containers: processes.map(process => process.name),
+      ...(template !== undefined && { template }),
+    }));
     const start = async (wanted: readonly Part[], cx: Cx<OVNObject>) => {
       const counts = wanted.map(part =>
-        runWorkload(cx, part.component, part.workload, part.processes, configs[all.indexOf(part)]!),
+        runWorkload(cx, part.component, part.workload, part.processes, configs[all.indexOf(part)]!, peers),
       );
       return (await cx.all(counts)).reduce((sum, { ready }) => sum + ready, 0);
     };

@@ -10,7 +10,7 @@ import {
 } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
-import { configSecret } from '../config.ts';
+import { configSecret, overwrittenFiles, plainText } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { fieldOf } from '../env.ts';
 import { hostsCanReach } from '../hosts.ts';
@@ -33,6 +33,7 @@ const input = row('InputReady', {
   when: deployed,
   run: async cx => {
     oneReplica(cx);
+    overwrittenFiles(cx, 'rabbitmq', []);
     storageClass(cx);
     const secret = () => password(cx.random);
     // The cookie joins members that restart later, and the user lives in the volume: both stay with it (rule 18).
@@ -79,7 +80,7 @@ const config = row('ConfigReady', {
       liveness: { ...ping, periodSeconds: 60, failureThreshold: 3 },
       volumes: tlsVolumes(undefined, own),
     };
-    const all = rabbitFiles(input?.user ?? '', input?.password ?? '', cx.spec.customServiceConfig, cx.spec);
+    const all = rabbitFiles(input?.user ?? '', input?.password ?? '', await plainText(cx), cx.spec);
     return { process, config: await configSecret(cx, [...all, kollaStart(process, all)]) };
   },
 });

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { Horizon } from '../../api/openstack/horizon.ts';
+import { MariaDB } from '../../api/openstack/mariadb.ts';
+import { Memcached } from '../../api/openstack/memcached.ts';
+import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
+import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import { Deployment, type Resource, StatefulSet } from '../../src/kube/resource.ts';
+import type { Cloud } from './cloud.ts';
+import { cloudWith, objectOf, readyCloud, secret, template, text } from './services.ts';
+import { ours, slice, Trouble, withSlice } from './stories.ts';
+
+/** Keys of the Secret that the pods of a workload mount. */
+const mounted = (cloud: Cloud, resource: Resource, name: string): string[] => {
+  const { spec } = template(cloud, resource, name) as {
+    spec: { volumes: { name: string; secret?: { items?: { key: string }[] } }[] };
+  };
+  return spec.volumes.find(volume => volume.name === 'config')?.secret?.items?.map(item => item.key) ?? [];
+};
+
+describe('defaultConfigOverwrite', { timeout: 120_000 }, () => {
+  it('of Keystone replaces its policy', async () => {
+    const { cloud } = await withSlice();
+    cloud.apply(slice({ keystone: { defaultConfigOverwrite: { 'policy.yaml': 'a: b\n' } } }));
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    expect(text(cloud, 'keystone-config-data', 'policy.yaml')).toBe('a: b\n');
+    expect(text(cloud, 'keystone-config-data', 'keystone.config.json')).toContain('/etc/keystone/policy.yaml');
+    expect(mounted(cloud, Deployment, 'keystone-api')).toContain('policy.yaml');
+  });
+
+  it('of a template is for its pods, and comes before that of the object', async () => {
+    const policy = (text: string) => ({ defaultConfigOverwrite: { 'policy.yaml': text } });
+    const cloud = await readyCloud({
+      heat: { enabled: true, ...policy('all: a\n'), engineServiceTemplate: policy('engine: b\n') },
+    });
+    const own = 'engineServiceTemplate-policy.yaml';
+    expect(text(cloud, 'heat-config-data', 'policy.yaml')).toBe('all: a\n');
+    expect(text(cloud, 'heat-config-data', own)).toBe('engine: b\n');
+    expect(mounted(cloud, Deployment, 'heat-api')).toContain('policy.yaml');
+    expect(mounted(cloud, Deployment, 'heat-api')).not.toContain(own);
+    expect(mounted(cloud, StatefulSet, 'heat-engine')).toContain(own);
+    expect(mounted(cloud, StatefulSet, 'heat-engine')).not.toContain('policy.yaml');
+    const start = JSON.parse(text(cloud, 'heat-config-data', 'heat-engine.config.json')) as {
+      config_files: { source: string; dest: string }[];
+    };
+    const files = start.config_files.filter(file => file.dest === '/etc/heat/policy.yaml');
+    expect(files.map(file => file.source)).toEqual([`/var/lib/kolla/config_files/${own}`]);
+    const before = template(cloud, Deployment, 'heat-api');
+    cloud.apply(cloudWith({ heat: { enabled: true, ...policy('all: a\n') } }));
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    expect(mounted(cloud, StatefulSet, 'heat-engine')).toContain('policy.yaml');
+    expect(template(cloud, Deployment, 'heat-api')).toEqual(before);
+  });
+
+  it('of a backend of Cinder is for its volumes', async () => {
+    const cloud = await readyCloud({
+      cinder: {
+        enabled: true,
+        backends: [
+          { name: 'a', type: 'nfs', shares: ['nas:/a'], defaultConfigOverwrite: { 'policy.yaml': 'a: b\n' } },
+          { name: 'b', type: 'nfs', shares: ['nas:/b'] },
+        ],
+      },
+    });
+    expect(mounted(cloud, StatefulSet, 'cinder-volume-a')).toContain('backends.a-policy.yaml');
+    expect(mounted(cloud, StatefulSet, 'cinder-volume-b')).not.toContain('backends.a-policy.yaml');
+  });
+
+  it.each([
+    [MariaDB, 'InputReady', {}],
+    [RabbitMQ, 'InputReady', {}],
+    [Memcached, 'InputReady', {}],
+    [OVNNetwork, 'InputReady', {}],
+    [OVNNetwork, 'InputReady', { northd: { defaultConfigOverwrite: { 'my.conf': '' } } }, 'spec.northd.'],
+    [OVNNetwork, 'InputReady', { metadataAgent: { defaultConfigOverwrite: { 'my.conf': '' } } }, 'spec.metadataAgent.'],
+    [Horizon, 'ConfigValid', {}],
+  ] as const)('is refused by $kind, which replaces none (%#)', async (kind, type, spec, at: string = 'spec.') => {
+    const story = await Trouble.start();
+    const own = Object.keys(spec).length > 0 ? spec : { defaultConfigOverwrite: { 'my.conf': '' } };
+    story.cloud.apply(objectOf(kind, 'mine', own));
+    const words = [`${at}defaultConfigOverwrite names my.conf`, 'User: take it out'];
+    await story.tells(kind, 'mine', type, 'FileNotAllowed', ...words);
+  });
+});
+
+describe('customServiceConfigSecrets', { timeout: 120_000 }, () => {
+  it('of MariaDB, RabbitMQ and Memcached comes after the text', async () => {
+    const { cloud } = await withSlice();
+    cloud.apply(
+      secret('my', { b: '[mysqld]\nmax_connections = 2\n', a: '[mysqld]\nmax_connections = 1\n' }),
+      secret('mq', { conf: 'heartbeat = 5\n' }),
+      secret('mc', { args: '-I 4m' }),
+      slice({
+        mariadb: { customServiceConfig: '[mysqld]\nmax_connections = 0\n', customServiceConfigSecrets: ['my'] },
+        rabbitmq: { customServiceConfigSecrets: ['mq'] },
+        memcached: { customServiceConfig: '-R 1', customServiceConfigSecrets: ['mc'] },
+      }),
+    );
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    const mariadb = text(cloud, 'mariadb-config-data', '02-mariadb-override.cnf');
+    expect(mariadb.match(/max_connections = \d/g)).toEqual([0, 1, 2].map(n => `max_connections = ${n}`));
+    expect(text(cloud, 'rabbitmq-config-data', '02-rabbitmq-override.conf')).toBe('heartbeat = 5\n');
+    expect(text(cloud, 'memcached-config-data', 'memcached.config.json')).toContain('-R 1 -I 4m');
+    cloud.apply(secret('mq', { conf: 'heartbeat = 6\n' }));
+    await cloud.settle();
+    expect(text(cloud, 'rabbitmq-config-data', '02-rabbitmq-override.conf')).toBe('heartbeat = 6\n');
+  });
+
+  it('of OVN and its controllers makes external-ids, the later ones last', async () => {
+    const story = await Trouble.start();
+    const { cloud } = story;
+    const ids = (name: string) => ({ customServiceConfig: `x=${name}\n`, customServiceConfigSecrets: [name] });
+    cloud.apply(
+      secret('all', { ids: 'y=all\n' }),
+      secret('nodes', { ids: 'y=nodes\n' }),
+      ours('OVNNetwork', 'ovn', { ...ids('all'), controller: ids('nodes') }),
+    );
+    await cloud.settle();
+    const script = text(cloud, 'ovn-config-data', 'vswitchd.sh');
+    expect(script.match(/external-ids:[xy]=\w+/g)).toEqual(
+      ['x=all', 'y=all', 'x=nodes', 'y=nodes'].map(id => `external-ids:${id}`),
+    );
+    cloud.apply(secret('nodes', { ids: 'fine=yes\nnot so\n' }));
+    const words = ['spec.controller.customServiceConfigSecrets[0] (Secret nodes, key ids) line 2', 'User: '];
+    await story.tells(OVNNetwork, 'ovn', 'InputReady', 'InvalidConfig', ...words);
+  });
+
+  it.each([
+    [{ customServiceConfig: 'x=y\n' }, 'spec.northd.customServiceConfig is set'],
+    [{ customServiceConfigSecrets: ['x'] }, 'spec.northd.customServiceConfigSecrets is set'],
+  ])('text for ovn-northd is refused: it reads none (%#)', async (northd, words) => {
+    const story = await Trouble.start();
+    story.cloud.apply(ours('OVNNetwork', 'ovn', { northd }));
+    await story.tells(OVNNetwork, 'ovn', 'InputReady', 'NotSupported', words, 'User: take it out', 'NB_Global');
+  });
+});
