@@ -109,6 +109,7 @@ async function stories(look: Lens['look']): Promise<void> {
       bridgeMappings: { physnet1: 'br-ex' },
       bridgePorts: { 'br-ex': 'eth1' },
       gatewayNodeSelector: { gateway: 'yes' },
+      expose: { type: 'LoadBalancer', hostname: 'x.example.org', port: 1, annotations: { a: 'b' } },
       northd: template,
       controller: { ...template, ...ids },
       metadataAgent: { ...template, ...own },
