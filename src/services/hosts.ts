@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
 import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
@@ -38,11 +37,14 @@ const typeOf = (spec: unknown) => {
   return type ?? (hostname === undefined ? undefined : 'External');
 };
 
+/** No name has a colon, or digits and dots alone. */
+const isAddress = (text: string): boolean => text.includes(':') || /^[\d.]+$/.test(text);
+
 /** What hosts call it by, for its certificate. */
 export function hostNames(spec: unknown): { readonly dnsNames: readonly string[]; readonly ipAddresses: string[] } {
   const { hostname } = exposeOf(spec);
   if (hostname === undefined) return { dnsNames: [], ipAddresses: [] };
-  return isIP(hostname) ? { dnsNames: [], ipAddresses: [hostname] } : { dnsNames: [hostname], ipAddresses: [] };
+  return isAddress(hostname) ? { dnsNames: [], ipAddresses: [hostname] } : { dnsNames: [hostname], ipAddresses: [] };
 }
 
 /** Where hosts reach it, once that is known; `live` is the Service made for them. */
