@@ -353,7 +353,7 @@ describe('Nova', { timeout: 120_000 }, () => {
     await cloud.ready(Nova, 'other');
     await cloud.settle();
     expect(cloud.condition(Nova, 'nova')?.status).toBe('True');
-    expect(Object.keys(sqlOf(cloud).databases.other_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
+    expect(Object.keys(sqlOf(cloud).databases.other_api?.cells ?? {}).sort()).toEqual(['cell0', 'cell1']);
     expect(keys(cloud, 'other-cell1-compute-config')).toEqual(['01-nova.conf']);
     const url = () => keystoneOf(cloud).services.find(s => s.type === 'compute')?.endpoints[0]?.url;
     expect(url()).toContain('nova-api.');
