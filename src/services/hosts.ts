@@ -66,12 +66,15 @@ function addressOf(spec: unknown, port: number, live: DeepReadonly<AnyObject> | 
   return host === undefined ? undefined : { host, port: other ?? port };
 }
 
-/** The same for who only uses it: its maker is another object, whose spec this is. */
-export const hostAddress = <O extends Managed>(
+/** The same for who only uses it, as it stands in a URL: its maker is another object, whose spec this is. */
+export function hostAddress<O extends Managed>(
   cx: Cx<O>,
   spec: unknown,
   at: Pick<Target, 'service' | 'port'>,
-): HostAddress | undefined => addressOf(spec, at.port, cx.get(Service, serviceName(at)));
+): HostAddress | undefined {
+  const found = addressOf(spec, at.port, cx.get(Service, serviceName(at)));
+  return found?.host.includes(':') ? { ...found, host: `[${found.host}]` } : found;
+}
 
 /** Beside Ready: a cloud without such hosts is whole. */
 export const hostsCanReach = <O extends Managed>(target: (cx: Cx<O>) => Target) =>

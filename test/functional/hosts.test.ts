@@ -54,7 +54,7 @@ describe('hosts outside the cluster', () => {
       spec: {
         ...minimal.spec,
         rabbitmq: { expose: { type: 'LoadBalancer', annotations: { 'example.org/pool': 'hosts' } } },
-        keystone: { expose: at(30500) },
+        keystone: { expose: { ...at(30500), hostname: '2001:db8::1' } },
         ovn: { expose: { type: 'External', hostname: 'ovn.example.org', port: 16642 } },
         nova: {
           metadataServiceTemplate: { expose: at(30775) },
@@ -89,7 +89,7 @@ describe('hosts outside the cluster', () => {
       expect([name, reach(cloud, kind, name)?.status]).toEqual([name, 'True']);
     const conf = text(cloud, 'nova-cell1-compute-config', '01-nova.conf');
     expect(conf).toMatch(/transport_url = rabbit:\/\/\S+@203\.0\.113\.7:5672\//);
-    expect(conf).toContain('auth_url = http://node.example.org:30500\n');
+    expect(conf).toContain('auth_url = http://[2001:db8::1]:30500\n');
     expect(conf).toContain('valid_interfaces = public\n');
     expect(conf).not.toContain('svc.cluster.local');
     expect(conf).toContain('novncproxy_base_url = http://console.example.org:443/vnc_lite.html\n');
