@@ -123,6 +123,19 @@ describe('hosts outside the cluster', () => {
     expect(cloud.condition(Keystone, 'keystone')?.status).toBe('True');
   });
 
+  it('have names that no message hides, though they stand in Secrets', async () => {
+    const cloud = await Cloud.start();
+    standsOn(cloud, 'minimal');
+    // Called like the cell, whose name is in the message.
+    const rabbitmq = { expose: { hostname: 'nova-cell1' } };
+    cloud.apply({ ...minimal, spec: { ...minimal.spec, rabbitmq } });
+    await cloud.ready(OpenStackControlPlane, 'minimal');
+    await cloud.settle();
+    expect(reach(cloud, NovaCell, 'nova-cell1')?.message).toContain(
+      'Secret nova-cell1-compute-config has addresses for Keystone, the console proxy',
+    );
+  }, 60_000);
+
   it('find the name that they use in the certificate', async () => {
     const cloud = await Cloud.start(certManager(authority('a')));
     installForeign(cloud, ...CERT_MANAGER);

@@ -57,6 +57,9 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'project',
   'region',
   'incarnation',
+  // Where hosts outside the cluster find it.
+  'hosts-hostname',
+  'hosts-url',
   // Of the Secrets that Rook makes; its cluster-name is the namespace.
   'fsid',
   'cluster-name',
