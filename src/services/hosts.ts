@@ -77,10 +77,12 @@ export function hostAddress<O extends Managed>(
 }
 
 /** Beside Ready: a cloud without such hosts is whole. */
-export const hostsCanReach = <O extends Managed>(target: (cx: Cx<O>) => Target) =>
+export const hostsCanReach = <O extends Managed>(
+  target: (cx: Cx<O>) => Target,
+  when: (object: DeepReadonly<O>) => boolean = () => true,
+) =>
   rowsOf<O>()('HostsCanReach', {
-    // A server that is not ours is where it is.
-    when: ({ spec }) => typeOf(spec) !== undefined && (spec as { external?: object }).external === undefined,
+    when: object => typeOf(object.spec) !== undefined && when(object),
     aside: true,
     run: async cx => {
       const { port, selector, ...own } = target(cx);

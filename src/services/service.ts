@@ -439,7 +439,7 @@ export function openstackService<K extends AnyKind, I = void>(
 export function linkedService<K extends AnyKind, I = void>(
   kind: K,
   service: Service<ObjectOf<K> & Managed, SpecOf<K>, I>,
-  fields: SecretFields = {},
+  fields: SecretFields,
   also?: AlsoRows<K, I>,
 ): Plan<ObjectOf<K> & Managed> {
   return planOf(kind, service, linked(fields), also);

@@ -123,7 +123,7 @@ const answering = row('Answering', {
   run: async cx => cx.cloud.bus(await adminAddress(cx, cx.object)).check(),
 });
 
-const hosts = hostsCanReach<RabbitMQObject>(cx => serverTarget(cx, portsOf(cx.spec).amqp));
+const hosts = hostsCanReach<RabbitMQObject>(cx => serverTarget(cx, portsOf(cx.spec).amqp), deployed);
 
 const rotating = rotation<RabbitMQObject>(() => [], {});
 
