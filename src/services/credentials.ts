@@ -4,11 +4,11 @@ import { DaemonSet, Deployment, Pod, Secret, StatefulSet } from '../kube/resourc
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
-import { stall, Unmet, wait } from '../runtime/plan/unmet.ts';
+import { Unmet, wait } from '../runtime/plan/unmet.ts';
 import { password } from '../world/world.ts';
 import { orderFor, tellActions } from './actions.ts';
 import { encoded } from './encoded.ts';
-import { iso, nextTime, scheduleProblem } from './schedule.ts';
+import { checkSchedule, iso, nextTime, scheduleProblem } from './schedule.ts';
 
 /*
  * Logins that the operator made are replaced in pairs (rule 21): two accounts, of which one is used at a time. The other
@@ -240,14 +240,7 @@ export const rotation = <O extends Managed>(
         },
       });
       const { schedule } = (cx.spec as Rotating).credentialRotation ?? {};
-      const problem = schedule === undefined ? undefined : scheduleProblem(schedule);
-      if (problem)
-        throw stall({
-          reason: 'InvalidSchedule',
-          what: `spec.credentialRotation.schedule: ${problem}`,
-          who: 'User',
-          next: 'write five fields of cron, e.g. 0 3 1 * *',
-        });
+      if (schedule !== undefined) checkSchedule('spec.credentialRotation.schedule', schedule, '0 3 1 * *');
       const making = states.find(state => state.making);
       const open = making ?? states.find(state => state.open);
       if (open)

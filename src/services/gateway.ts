@@ -98,6 +98,5 @@ async function verified<O extends Managed>(
   });
 }
 
-/** What a plan that publishes writes and reads for it. */
 export const GATEWAY_MANAGES = [HTTPRoute, BackendTLSPolicy, ConfigMap] as const;
 export const GATEWAY_READS = [Gateway, CustomResourceDefinition] as const;

@@ -3,7 +3,7 @@ import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { rowsOf } from '../runtime/plan/row.ts';
-import { stall, wait } from '../runtime/plan/unmet.ts';
+import { fieldMissing, wait } from '../runtime/plan/unmet.ts';
 
 /** How hosts outside the cluster reach a server: spec.expose of the kinds that they call. */
 
@@ -89,12 +89,10 @@ export const hostsCanReach = <O extends Managed>(
       const { hostname, port: other, annotations = {} } = exposeOf(cx.spec);
       const type = typeOf(cx.spec);
       if (type !== 'LoadBalancer' && hostname === undefined)
-        throw stall({
-          reason: 'FieldMissing',
-          what: `spec.expose.type is ${type}, and spec.expose.hostname is not set`,
-          who: 'User',
-          next: type === 'NodePort' ? 'write the name or address of a node there' : 'write where hosts find it there',
-        });
+        throw fieldMissing(
+          `spec.expose.type is ${type}, and spec.expose.hostname is not set`,
+          type === 'NodePort' ? 'write the name or address of a node there' : 'write where hosts find it there',
+        );
       const ports = [
         type === 'NodePort'
           ? { name: 'hosts', port, targetPort: port, protocol: 'TCP', ...(other !== undefined && { nodePort: other }) }

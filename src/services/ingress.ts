@@ -2,7 +2,7 @@ import { Ingress, IngressClass } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
-import { type GatewayRef, route } from './gateway.ts';
+import { GATEWAY_MANAGES, GATEWAY_READS, type GatewayRef, route } from './gateway.ts';
 import { serviceHost } from './names.ts';
 import { checkedPublic, type IssuerRef, overTls, servingSecret, type TlsSpec } from './tls/certificate.ts';
 import { trustOf } from './tls/trust.ts';
@@ -166,3 +166,7 @@ export async function publish<O extends Managed>(cx: Cx<O>, service: string, bes
       next: `cert-manager makes it by ${issuer.kind} ${issuer.name}; look at the Certificate of that name`,
     });
 }
+
+/** What a plan that publishes writes and reads for it. */
+export const PUBLISHING_MANAGES = [Ingress, ...GATEWAY_MANAGES] as const;
+export const PUBLISHING_READS = [IngressClass, ...GATEWAY_READS] as const;

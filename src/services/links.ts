@@ -176,15 +176,44 @@ async function forgetLost<O extends Managed>(cx: Cx<O>, sql: Sql, name: string):
   });
 }
 
-/** The user goes; the data goes when the policy says so. A server that is gone or going takes both along (rule 17). */
+/** The user goes; the data goes when the policy says so. */
 export async function dropDatabase<O extends Managed>(cx: Cx<O>, name: string): Promise<void> {
-  const spec = specOf<DatabaseSpec>(cx);
-  if (spec.databaseSecret) return;
-  const server = cx.get(MariaDB, spec.databaseInstance);
-  if (server === undefined || server.metadata.deletionTimestamp) return;
+  const { databaseSecret, databaseInstance, deletionPolicy } = specOf<DatabaseSpec>(cx);
+  if (databaseSecret) return;
+  await leaveSql(cx, databaseInstance, userOf(cx), deletionPolicy === 'Delete' ? name : undefined);
+}
+
+/** A server that is gone or going takes users and data along (rule 17). */
+function staying<O extends Managed, K extends AnyKind>(cx: Cx<O>, kind: K, name: string | undefined) {
+  const server = name === undefined ? undefined : cx.get(kind, name);
+  return server?.metadata.deletionTimestamp ? undefined : server;
+}
+
+/** Takes a user in all its names out of a MariaDB, and a database if one is named. */
+export async function leaveSql<O extends Managed>(
+  cx: Cx<O>,
+  instance: string | undefined,
+  user: string,
+  database: string | undefined,
+): Promise<void> {
+  const server = staying(cx, MariaDB, instance);
+  if (!server) return;
   const sql = cx.cloud.sql(await mariadb.adminAddress(cx, server));
-  for (const user of namesOf(userOf(cx))) await sql.dropUser(user);
-  if (spec.deletionPolicy === 'Delete') await sql.dropDatabase(name);
+  for (const name of namesOf(user)) await sql.dropUser(name);
+  if (database !== undefined) await sql.dropDatabase(database);
+}
+
+/** Takes a user in all its names out of a RabbitMQ, and the vhost of that name. */
+export async function leaveBus<O extends Managed>(
+  cx: Cx<O>,
+  instance: string | undefined,
+  user: string,
+): Promise<void> {
+  const server = staying(cx, RabbitMQ, instance);
+  if (!server) return;
+  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
+  for (const name of namesOf(user)) await admin.dropUser(name);
+  await admin.dropVhost(user);
 }
 
 /** The object of ours that a field names: its address is known before it runs, so config need not wait for it. */
@@ -238,13 +267,8 @@ export async function registerVhost<O extends Managed>(
 }
 
 export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
-  const spec = specOf<BusSpec>(cx);
-  if (spec.messageBusSecret) return;
-  const server = cx.get(RabbitMQ, spec.messageBusInstance);
-  if (server === undefined || server.metadata.deletionTimestamp) return;
-  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
-  for (const user of namesOf(userOf(cx))) await admin.dropUser(user);
-  await admin.dropVhost(userOf(cx));
+  const { messageBusSecret, messageBusInstance } = specOf<BusSpec>(cx);
+  if (!messageBusSecret) await leaveBus(cx, messageBusInstance, userOf(cx));
 }
 
 /** Where it caches; nowhere without an instance. */

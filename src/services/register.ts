@@ -2,7 +2,7 @@ import type { DeepReadonly } from '../kube/object.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
-import { stall } from '../runtime/plan/unmet.ts';
+import { fieldMissing } from '../runtime/plan/unmet.ts';
 import type { Account } from './credentials.ts';
 import {
   accountsOf,
@@ -155,5 +155,5 @@ const fieldOf = (object: DeepReadonly<Managed>, field: string): string | undefin
 function secretIn(object: DeepReadonly<Managed>, field: string): string {
   const name = fieldOf(object, field);
   if (name) return name;
-  throw stall({ reason: 'FieldMissing', what: `spec.${field} is not set`, who: 'User', next: 'name a Secret in it' });
+  throw fieldMissing(`spec.${field} is not set`, 'name a Secret in it');
 }

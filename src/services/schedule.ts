@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { stall } from '../runtime/plan/unmet.ts';
 
 /** What is done at times of a cron schedule, in UTC, and caught up with after downtime. */
 
@@ -14,6 +15,18 @@ export function scheduleProblem(schedule: string): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** Refuses one that can't be used, in the words of the field that has it. */
+export function checkSchedule(field: string, schedule: string, example: string): void {
+  const problem = scheduleProblem(schedule);
+  if (problem)
+    throw stall({
+      reason: 'InvalidSchedule',
+      what: `${field}: ${problem}`,
+      who: 'User',
+      next: `write five fields of cron, e.g. ${example}`,
+    });
 }
 
 /** A stored time, to the second. */

@@ -2,25 +2,68 @@ import type { Container, Volume } from 'kubernetes-types/core/v1.d.ts';
 import { StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { rowsOf } from '../runtime/plan/row.ts';
-import type { Config } from './config.ts';
+import { type Row, rowsOf } from '../runtime/plan/row.ts';
+import { fieldMissing } from '../runtime/plan/unmet.ts';
+import { type Config, overwrittenFiles } from './config.ts';
 import { applyService } from './expose.ts';
 import type { Target } from './hosts.ts';
 import { podLabels, serviceHost } from './names.ts';
 import { overrideOf } from './override.ts';
 import { type PodBlock, type Process, podTemplate } from './pod.ts';
-import { claimTemplate } from './storage.ts';
+import { claimTemplate, oneReplica, removeData, storageClass } from './storage.ts';
 import { certificate, overTls } from './tls/certificate.ts';
+import { trustOf } from './tls/trust.ts';
 
 /** What servers with data of their own share. */
 
 interface ServerSpec extends PodBlock {
   readonly replicas: number;
+  readonly deletionPolicy: 'Retain' | 'Delete';
 }
 
 /** Ours, unless `spec.external` says where another one is. */
 export const deployed = (object: { readonly spec: object }): boolean =>
   (object.spec as { readonly external?: object }).external === undefined;
+
+interface External {
+  readonly adminSecret?: string;
+}
+
+/** The login of a server that is not ours, once `spec.external` says all that is needed to reach it. */
+export async function externalLogin<O extends Managed, E extends External>(
+  cx: Cx<O>,
+  { kind, metadata: { name } }: { readonly kind: string; readonly metadata: { readonly name: string } },
+  external: E,
+  needed: readonly (keyof E & string)[],
+): Promise<{ readonly user: string; readonly password: string; readonly ca?: string }> {
+  for (const field of needed)
+    if (external[field] === undefined) throw fieldMissing(`${kind} ${name} has no spec.external.${field}`, 'set it');
+  const field = `${kind} ${name} spec.external.adminSecret`;
+  const keys: { user: string; password: string; 'ca.crt'?: string } = await cx.secret(
+    external.adminSecret ?? '',
+    ['user', 'password'],
+    field,
+  );
+  const { user, password, 'ca.crt': ca } = keys;
+  return { user, password, ...(ca !== undefined && { ca }) };
+}
+
+/** How a client tells a server of ours from another one: by who signed it, and by its object. */
+export async function identityOf<O extends Managed>(
+  cx: Cx<O>,
+  object: Parameters<typeof trustOf>[1] & { readonly metadata: { readonly uid?: string } },
+): Promise<{ readonly ca?: string; readonly instance?: string }> {
+  const { uid } = object.metadata;
+  const ca = await trustOf(cx, object);
+  return { ...(ca !== undefined && { ca }), ...(uid !== undefined && { instance: uid }) };
+}
+
+/** Refuses what no server can do. */
+export function checkServer<O extends Managed>(cx: Cx<O>): void {
+  oneReplica(cx);
+  overwrittenFiles(cx, cx.object.kind.toLowerCase(), []);
+  storageClass(cx);
+}
 
 const membersOf = (cx: { readonly name: string }): string => `${cx.name}-members`;
 const labelsOf = <O extends Managed>(cx: Cx<O>) => podLabels(cx.object.kind, cx.name, 'server');
@@ -52,7 +95,9 @@ export const serverTarget = <O extends Managed>(cx: Cx<O>, port: number): Target
   selector: labelsOf(cx),
 });
 
-export interface Prepared {
+interface Prepared {
+  /** The server's, with what only it mounts. */
+  readonly process: Process;
   /** Makes ready what the server finds in its volume. */
   readonly init: Container;
   /** Where each member mounts its volume. */
@@ -62,11 +107,27 @@ export interface Prepared {
   readonly volumes?: readonly Volume[];
 }
 
-export async function runServer<O extends Managed>(
+/** Its members, each with a volume that `prepare` makes ready. */
+export const serverPods = <O extends Managed>(
+  needs: {
+    readonly config: Row<O, { readonly process: Process; readonly config: Config } | undefined>;
+    readonly expose: Row<O, unknown>;
+  },
+  prepare: (cx: Cx<O>, process: Process) => Prepared,
+) =>
+  rowsOf<O>()('WorkloadsReady', {
+    needs,
+    when: object => deployed(object as { spec: object }),
+    run: async (cx, { config }) => {
+      if (config) await runServer(cx, config.config, prepare(cx, config.process));
+    },
+    undo: cx => removeData(cx, (cx.spec as unknown as ServerSpec).deletionPolicy),
+  });
+
+async function runServer<O extends Managed>(
   cx: Cx<O>,
-  process: Process,
   config: Config,
-  { init, data, graceSeconds, volumes = [] }: Prepared,
+  { process, init, data, graceSeconds, volumes = [] }: Prepared,
 ): Promise<void> {
   const spec = cx.spec as unknown as ServerSpec;
   const labels = labelsOf(cx);

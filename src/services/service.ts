@@ -4,8 +4,6 @@ import {
   CronJob,
   DaemonSet,
   Deployment,
-  Ingress,
-  IngressClass,
   Job,
   NetworkPolicy,
   PodDisruptionBudget,
@@ -25,9 +23,8 @@ import { stall } from '../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
 import { rotation, USERS } from './credentials.ts';
 import { applyService, endpointsOf } from './expose.ts';
-import { GATEWAY_MANAGES, GATEWAY_READS } from './gateway.ts';
 import { clean, cleaningScript } from './housekeeping.ts';
-import { type Beside, type Exposed, prefixOf, publish } from './ingress.ts';
+import { type Beside, type Exposed, PUBLISHING_MANAGES, PUBLISHING_READS, prefixOf, publish } from './ingress.ts';
 import { type BusLink, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
 import { memberHost, podLabels, serviceHost, workloadName } from './names.ts';
 import { isolation, open } from './network.ts';
@@ -467,7 +464,7 @@ function planOf<K extends AnyKind, I>(
         ServiceResource,
         Job,
         ...(service.housekeeping ? [CronJob] : []),
-        ...(published ? [Ingress, ...GATEWAY_MANAGES] : []),
+        ...(published ? PUBLISHING_MANAGES : []),
         ...(serving ? MANAGES : []),
         ...kinds,
         ...(service.manages ?? []),
@@ -475,7 +472,7 @@ function planOf<K extends AnyKind, I>(
       reads: [
         ...USERS,
         ReplicaSet,
-        ...(published ? [IngressClass, ...GATEWAY_READS] : []),
+        ...(published ? PUBLISHING_READS : []),
         ...(serving ? READS : []),
         ...(service.reads ?? []),
       ],

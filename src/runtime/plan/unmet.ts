@@ -35,3 +35,5 @@ export class Unmet extends Error {
 
 export const wait = (unmet: Cause): Unmet => new Unmet('wait', unmet);
 export const stall = (unmet: Cause): Unmet => new Unmet('stall', unmet);
+export const fieldMissing = (what: string, next: string): Unmet =>
+  stall({ reason: 'FieldMissing', what, who: 'User', next });

@@ -3,7 +3,7 @@ import { CephStorage } from '../../../api/openstack/cephstorage.ts';
 import { CephBlockPool, CephClient, CephCluster, Job, Pod, ReplicaSet, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { imageOf } from '../images.ts';
@@ -40,21 +40,17 @@ async function login(cx: Context): Promise<Login> {
   const { external } = cx.spec;
   if (cx.spec.rook) return rookLogin(cx);
   if (external === undefined)
-    throw stall({
-      reason: 'FieldMissing',
-      what: 'neither spec.external nor spec.rook is set',
-      who: 'User',
-      next: 'name the Secret of an existing cluster in spec.external.secret, or let Rook run one by spec.rook',
-    });
+    throw fieldMissing(
+      'neither spec.external nor spec.rook is set',
+      'name the Secret of an existing cluster in spec.external.secret, or let Rook run one by spec.rook',
+    );
   const { secret, keyringsSecret, adminUser } = external;
   const named = secret ?? keyringsSecret;
   if (named === undefined)
-    throw stall({
-      reason: 'FieldMissing',
-      what: 'spec.external has neither secret nor keyringsSecret',
-      who: 'User',
-      next: 'name a Secret with ceph.conf and a keyring',
-    });
+    throw fieldMissing(
+      'spec.external has neither secret nor keyringsSecret',
+      'name a Secret with ceph.conf and a keyring',
+    );
   const field = secret ? 'spec.external.secret' : 'spec.external.keyringsSecret';
   const { 'ceph.conf': conf } = await cx.secret(named, ['ceph.conf'], field);
   const fsid = fsidIn(conf);

@@ -3,7 +3,7 @@ import { CephStorage } from '../../../api/openstack/cephstorage.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import type { ConfigFile } from '../config.ts';
 import { type Client, keyring, type Pool, PURPOSES, type Purpose } from './keys.ts';
 
@@ -42,12 +42,10 @@ export async function cephLink<O extends Managed>(
   const ceph = cx.get(CephStorage, name) ?? cx.ready(CephStorage, name, field);
   const found = pool ?? poolsOf(ceph).find(each => each.purpose === purpose)?.name;
   if (found === undefined)
-    throw stall({
-      reason: 'FieldMissing',
-      what: `CephStorage ${name}, named in ${field}, has no pool for ${purpose}`,
-      who: 'User',
-      next: `add one with purpose ${purpose} to its spec.pools`,
-    });
+    throw fieldMissing(
+      `CephStorage ${name}, named in ${field}, has no pool for ${purpose}`,
+      `add one with purpose ${purpose} to its spec.pools`,
+    );
   const secret = clientSecret(name, client);
   if ((await cx.secretIfAny(secret)) === undefined) {
     cx.ready(CephStorage, name, field);

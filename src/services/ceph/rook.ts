@@ -13,7 +13,7 @@ import {
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { RETAINED_LABEL } from '../../runtime/plan/names.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import { CLIENTS, type Client, capsOf, type Pool } from './keys.ts';
 import { clientSecret } from './link.ts';
 
@@ -93,12 +93,10 @@ export async function cluster(cx: Context): Promise<void> {
   const live = await have(cx, CephCluster, rook.clusterName, () => {
     const { storage, network, monitors } = rook;
     if (Object.keys(storage ?? {}).length === 0)
-      throw stall({
-        reason: 'FieldMissing',
-        what: `CephCluster ${rook.clusterName} does not exist or is ours, and spec.rook.storage does not say which disks it gets`,
-        who: 'User',
-        next: 'set spec.rook.storage, e.g. {useAllNodes: true, useAllDevices: true}, or name an existing CephCluster in spec.rook.clusterName',
-      });
+      throw fieldMissing(
+        `CephCluster ${rook.clusterName} does not exist or is ours, and spec.rook.storage does not say which disks it gets`,
+        'set spec.rook.storage, e.g. {useAllNodes: true, useAllDevices: true}, or name an existing CephCluster in spec.rook.clusterName',
+      );
     return {
       cephVersion: { image: rook.cephImage },
       // On every node: two clusters in one folder would take each other's monitors for their own.

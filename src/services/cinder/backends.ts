@@ -5,7 +5,7 @@ import { PersistentVolumeClaim } from '../../kube/resource.ts';
 import type { Section } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
+import { fieldMissing } from '../../runtime/plan/unmet.ts';
 import { type CephLink, cephFiles, cephLink, cephLinkIfAny, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
 import { fieldOf } from '../env.ts';
@@ -94,12 +94,7 @@ const ON_NODE: Partial<Workload<CinderSpec>> = {
 async function nfs(cx: Context, backend: Backend): Promise<Ready> {
   const { name, shares = [] } = backend;
   if (shares.length === 0)
-    throw stall({
-      reason: 'FieldMissing',
-      what: `spec.backends[name=${name}] is of type nfs and has no shares`,
-      who: 'User',
-      next: 'list them as host:/export',
-    });
+    throw fieldMissing(`spec.backends[name=${name}] is of type nfs and has no shares`, 'list them as host:/export');
   const list = { key: 'nfs_shares', path: '/etc/cinder/nfs/shares', text: `${shares.join('\n')}\n` };
   const own = {
     volume_driver: 'cinder.volume.drivers.nfs.NfsDriver',
@@ -137,12 +132,10 @@ const truncated = (size: string): string => size.replace(/i$/, '');
 async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   const { name, volumeGroup = 'cinder-volumes', storageSize, storageClass, hostPath } = backend;
   if (hostPath && !storageSize)
-    throw stall({
-      reason: 'FieldMissing',
-      what: `spec.backends[name=${name}] has a hostPath and no storageSize`,
-      who: 'User',
-      next: 'say how large the file below it may grow',
-    });
+    throw fieldMissing(
+      `spec.backends[name=${name}] has a hostPath and no storageSize`,
+      'say how large the file below it may grow',
+    );
   const volumes: ProcessVolume[] = [
     { name: 'dev', mountPath: '/dev', hostPath: { path: '/dev', type: 'Directory' } },
     hostFolder('run-lvm', '/run/lvm'),

@@ -2,7 +2,7 @@ import type { ObjectOf } from '../../../api/kind.ts';
 import { Cinder } from '../../../api/openstack/cinder.ts';
 import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/resource.ts';
 import { rowsOf } from '../../runtime/plan/row.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import { cephLink } from '../ceph/link.ts';
 import { configSecret, overwrittenFiles, userFiles } from '../config.ts';
 import { endpointsOf } from '../expose.ts';
@@ -41,12 +41,7 @@ export const cinder = openstackService(
     input: async (cx): Promise<CinderInput> => {
       const { backends = [], backup } = cx.spec;
       if (backends.length === 0)
-        throw stall({
-          reason: 'FieldMissing',
-          what: 'spec.backends is not set',
-          who: 'User',
-          next: 'say where volumes live, e.g. a backend of type ceph',
-        });
+        throw fieldMissing('spec.backends is not set', 'say where volumes live, e.g. a backend of type ceph');
       if (!backup?.enabled) return {};
       const volumes = await cx.all(backends.filter(each => each.type === 'ceph').map(each => volumesOf(cx, each)));
       const input = { volumes: volumes.filter(link => link !== undefined) };

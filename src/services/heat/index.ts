@@ -3,7 +3,7 @@ import { Heat } from '../../../api/openstack/heat.ts';
 import { Secret } from '../../kube/resource.ts';
 import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { endpointsOf } from '../expose.ts';
 import { type IdentityLink, identityAdmin } from '../links.ts';
@@ -46,12 +46,10 @@ async function domainKeeper(cx: Context): Promise<Login> {
   if (given) return cx.secret(given, ['user', 'password'], 'spec.stackDomainAdminSecret');
   const admin = await identityAdmin(cx);
   if (admin === undefined)
-    throw stall({
-      reason: 'FieldMissing',
-      what: `spec.keystoneSecret is set and spec.stackDomainAdminSecret is not: nobody can make domain ${stackDomain}`,
-      who: 'User',
-      next: `make the domain, the role ${STACK_USER} and an administrator of the domain, and name his Secret there`,
-    });
+    throw fieldMissing(
+      `spec.keystoneSecret is set and spec.stackDomainAdminSecret is not: nobody can make domain ${stackDomain}`,
+      `make the domain, the role ${STACK_USER} and an administrator of the domain, and name his Secret there`,
+    );
   const keeper = await cx.generate(`${cx.name}-stack-domain`, () => ({
     user: `${cx.name}_domain_admin`,
     password: password(cx.random),

@@ -5,8 +5,6 @@ import { CloudError, type Identity } from '../../cloud/ports.ts';
 import {
   CronJob,
   Deployment,
-  Ingress,
-  IngressClass,
   Job,
   NetworkPolicy,
   PodDisruptionBudget,
@@ -23,17 +21,16 @@ import { password } from '../../world/world.ts';
 import { configSecret, generatedFile, overwrittenFiles, userFiles } from '../config.ts';
 import { rotation, USERS } from '../credentials.ts';
 import { applyService } from '../expose.ts';
-import { GATEWAY_MANAGES, GATEWAY_READS } from '../gateway.ts';
 import { hostsCanReach } from '../hosts.ts';
 import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
-import { type Exposed, prefixOf, publish } from '../ingress.ts';
+import { type Exposed, PUBLISHING_MANAGES, PUBLISHING_READS, prefixOf, publish } from '../ingress.ts';
 import { accountsOf, cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { overrideOf } from '../override.ts';
 import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
-import { iso, scheduleProblem } from '../schedule.ts';
+import { checkSchedule, iso } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
 import { uwsgiArgv, uwsgiDrain, uwsgiFiles } from '../uwsgi.ts';
@@ -52,14 +49,7 @@ const databaseName = (object: { metadata: { name: string }; spec: { databaseName
 
 const input = row('InputReady', {
   run: async cx => {
-    const problem = scheduleProblem(cx.spec.fernetRotation.schedule);
-    if (problem)
-      throw stall({
-        reason: 'InvalidSchedule',
-        what: `spec.fernetRotation.schedule: ${problem}`,
-        who: 'User',
-        next: 'write five fields of cron, e.g. 0 0 * * 0',
-      });
+    checkSchedule('spec.fernetRotation.schedule', cx.spec.fernetRotation.schedule, '0 0 * * 0');
     const name = adminSecret(cx.object);
     cx.report({ adminSecret: name, release: cx.spec.release });
     if (cx.spec.adminPasswordSecret) return cx.secret(name, ['password'], 'spec.adminPasswordSecret');
@@ -403,11 +393,10 @@ export const keystone = plan(
       PodDisruptionBudget,
       Job,
       CronJob,
-      Ingress,
-      ...GATEWAY_MANAGES,
+      ...PUBLISHING_MANAGES,
       ...MANAGES,
     ],
-    reads: [...USERS, ReplicaSet, IngressClass, ...GATEWAY_READS, ...READS],
+    reads: [...USERS, ReplicaSet, ...PUBLISHING_READS, ...READS],
     external: true,
   },
 );

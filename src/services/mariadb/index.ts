@@ -10,15 +10,14 @@ import {
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { configSecret, overwrittenFiles, plainText } from '../config.ts';
+import { configSecret, plainText } from '../config.ts';
 import { type Account, keep, type Login, rotation, USERS } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
 import { imageOf } from '../images.ts';
 import type { Place } from '../names.ts';
 import { isolation } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
-import { deployed, runServer, serverCertificate, serverServices } from '../server.ts';
-import { oneReplica, removeData, storageClass } from '../storage.ts';
+import { checkServer, deployed, serverCertificate, serverPods, serverServices } from '../server.ts';
 import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { fingerprint } from '../tls/x509.ts';
@@ -31,9 +30,7 @@ const LOOK_AGAIN = 15_000;
 const input = row('InputReady', {
   when: deployed,
   run: async cx => {
-    oneReplica(cx);
-    overwrittenFiles(cx, 'mariadb', []);
-    storageClass(cx);
+    checkServer(cx);
     if (cx.spec.secret) {
       const { password } = await cx.secret(cx.spec.secret, ['password'], 'spec.secret');
       return { user: ROOT, password };
@@ -107,27 +104,21 @@ async function rootMark(cx: Cx<MariaDBObject>, root: Login): Promise<string> {
 
 const expose = serverServices<MariaDBObject>(() => ({ mysql: PORT }));
 
-const pods = row('WorkloadsReady', {
-  needs: { config, expose },
-  when: deployed,
-  run: async (cx, { config }) => {
-    if (!config) return;
-    const install = {
-      name: 'install',
-      image: config.process.image,
-      command: ['sh', '-c', INSTALL_SCRIPT],
-      volumeMounts: [{ name: 'data', mountPath: DATA }],
-    };
-    const init = {
-      name: 'init',
-      mountPath: INIT,
-      readOnly: true,
-      secret: { secretName: initSecret(cx), defaultMode: 0o440, items: [{ key: 'init.sql', path: 'init.sql' }] },
-    };
-    const process = { ...config.process, volumes: [init, ...(config.process.volumes ?? [])] };
-    await runServer(cx, process, config.config, { init: install, data: DATA, graceSeconds: 300 });
-  },
-  undo: cx => removeData(cx, cx.spec.deletionPolicy),
+const pods = serverPods<MariaDBObject>({ config, expose }, (cx, process) => {
+  const { image, volumes = [] } = process;
+  const init = {
+    name: 'init',
+    mountPath: INIT,
+    readOnly: true,
+    secret: { secretName: initSecret(cx), defaultMode: 0o440, items: [{ key: 'init.sql', path: 'init.sql' }] },
+  };
+  const volumeMounts = [{ name: 'data', mountPath: DATA }];
+  return {
+    process: { ...process, volumes: [init, ...volumes] },
+    init: { name: 'install', image, command: ['sh', '-c', INSTALL_SCRIPT], volumeMounts },
+    data: DATA,
+    graceSeconds: 300,
+  };
 });
 
 const answering = row('Answering', {

@@ -11,7 +11,7 @@ import { hashOf } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import { encoded } from '../encoded.ts';
 import { type HostAddress, hostAddress } from '../hosts.ts';
 import { readBus, readIdentity } from '../links.ts';
@@ -63,13 +63,7 @@ const bare = (template: object | undefined): object => {
 const input = row('InputReady', {
   run: async cx => {
     for (const field of [...LINKS, ...(isCell0(cx.object) ? (['apiDatabaseSecret'] as const) : [])])
-      if (!cx.spec[field])
-        throw stall({
-          reason: 'FieldMissing',
-          what: `spec.${field} is not set`,
-          who: 'User',
-          next: 'name a Secret in it',
-        });
+      if (!cx.spec[field]) throw fieldMissing(`spec.${field} is not set`, 'name a Secret in it');
     cx.report({ release: cx.spec.release });
   },
 });

@@ -37,18 +37,7 @@ import {
 } from './cells.ts';
 import { API_PORT, CONSOLE_PORT, METADATA_PORT, metadataAgentConf, metadataForHosts } from './config.ts';
 import { metadataAccount, type Shared, sharedBetween, spareMetadata } from './metadata.ts';
-import {
-  dropBus,
-  dropDatabase,
-  givenBus,
-  givenDatabase,
-  type Order,
-  type Packed,
-  packBus,
-  packDatabase,
-  registerBus,
-  userOf,
-} from './pack.ts';
+import * as pack from './pack.ts';
 import { cellsText, MAPPED_CELLS, METADATA_KEY, packed, sharedSecret } from './secrets.ts';
 import {
   apiSpec,
@@ -98,23 +87,28 @@ const apiDatabase = row('DatabaseReady', {
   run: async cx => {
     const database = databaseOf(cx.name, 'api');
     const { databaseSecret, databaseInstance: instance } = cx.spec;
-    if (databaseSecret) return givenDatabase(cx, databaseSecret, 'spec.databaseSecret', database);
-    const order = { secret: names(cx).apiDatabase, instance, field: 'spec.databaseInstance', user: userOf(cx, 'api') };
-    const packed = await packDatabase(cx, order, database);
+    if (databaseSecret) return pack.givenDatabase(cx, databaseSecret, 'spec.databaseSecret', database);
+    const order = {
+      secret: names(cx).apiDatabase,
+      instance,
+      field: 'spec.databaseInstance',
+      user: pack.userOf(cx, 'api'),
+    };
+    const packed = await pack.packDatabase(cx, order, database);
     await packed.letGo();
     return packed;
   },
   undo: cx => {
     const all = cx.spec.deletionPolicy === 'Delete';
-    return dropDatabase(cx, names(cx).apiDatabase, userOf(cx, 'api'), databaseOf(cx.name, 'api'), all);
+    return pack.dropDatabase(cx, names(cx).apiDatabase, pack.userOf(cx, 'api'), databaseOf(cx.name, 'api'), all);
   },
 });
 
-const busOrder = (cx: NovaCx): Order => ({
+const busOrder = (cx: NovaCx): pack.Order => ({
   secret: names(cx).bus,
   instance: cx.spec.messageBusInstance,
   field: 'spec.messageBusInstance',
-  user: userOf(cx, 'top'),
+  user: pack.userOf(cx, 'top'),
 });
 
 /** The ways to bus and Keystone, packed for the parts before bus and Keystone run: schemas need not wait for them. */
@@ -123,7 +117,7 @@ const logins = row('CredentialsReady', {
   run: async cx => {
     const { messageBusSecret, keystoneSecret } = cx.spec;
     const [bus, identity] = await cx.all([
-      messageBusSecret ? givenBus(cx, messageBusSecret, 'spec.messageBusSecret') : packBus(cx, busOrder(cx)),
+      messageBusSecret ? pack.givenBus(cx, messageBusSecret, 'spec.messageBusSecret') : pack.packBus(cx, busOrder(cx)),
       identityLink(cx),
     ]);
     await bus.letGo();
@@ -148,9 +142,9 @@ const logins = row('CredentialsReady', {
 const bus = row('MessageBusReady', {
   needs: { logins },
   run: async (cx, { logins }) => {
-    if (!cx.spec.messageBusSecret) await registerBus(cx, busOrder(cx), logins.bus.link);
+    if (!cx.spec.messageBusSecret) await pack.registerBus(cx, busOrder(cx), logins.bus.link);
   },
-  undo: cx => dropBus(cx, names(cx).bus, userOf(cx, 'top')),
+  undo: cx => pack.dropBus(cx, names(cx).bus, pack.userOf(cx, 'top')),
 });
 
 const user = row('IdentityReady', {
@@ -207,7 +201,7 @@ async function letCellGo(
   cx: NovaCx,
   cell: string,
   hash: string,
-  packed: readonly Pick<Packed<unknown>, 'letGo'>[],
+  packed: readonly Pick<pack.Packed<unknown>, 'letGo'>[],
 ): Promise<void> {
   const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
   if (known[cell] !== hash) return;

@@ -5,9 +5,18 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { uuid } from '../../world/world.ts';
-import { type Account, type Kept, keep, namesOf } from '../credentials.ts';
+import { type Account, type Kept, keep } from '../credentials.ts';
 import type { HostAddress } from '../hosts.ts';
-import { type BusLink, type DatabaseLink, named, readBus, readDatabase, registerVhost } from '../links.ts';
+import {
+  type BusLink,
+  type DatabaseLink,
+  leaveBus,
+  leaveSql,
+  named,
+  readBus,
+  readDatabase,
+  registerVhost,
+} from '../links.ts';
 import * as mariadb from '../mariadb/address.ts';
 import * as rabbitmq from '../rabbitmq/address.ts';
 import { packed as caOf } from './secrets.ts';
@@ -140,7 +149,10 @@ export const givenBus = async <O extends Managed>(
   field: string,
 ): Promise<Packed<BusLink>> => ({ secret, link: await readBus(cx, secret, field), letGo: nothingToLetGo });
 
-/** The user goes; the data when `data` says so. A server that is gone or going takes both along (rule 17). */
+const instanceOf = <O extends Managed>(cx: Cx<O>, secret: string): string | undefined =>
+  cx.get(Secret, secret)?.metadata.annotations?.[INSTANCE];
+
+/** The user goes; the data when `data` says so. */
 export async function dropDatabase<O extends Managed>(
   cx: Cx<O>,
   secret: string,
@@ -148,19 +160,9 @@ export async function dropDatabase<O extends Managed>(
   database: string,
   data: boolean,
 ): Promise<void> {
-  const instance = cx.get(Secret, secret)?.metadata.annotations?.[INSTANCE];
-  const server = instance === undefined ? undefined : cx.get(MariaDB, instance);
-  if (server === undefined || server.metadata.deletionTimestamp) return;
-  const sql = cx.cloud.sql(await mariadb.adminAddress(cx, server));
-  for (const name of namesOf(user)) await sql.dropUser(name);
-  if (data) await sql.dropDatabase(database);
+  await leaveSql(cx, instanceOf(cx, secret), user, data ? database : undefined);
 }
 
 export async function dropBus<O extends Managed>(cx: Cx<O>, secret: string, user: string): Promise<void> {
-  const instance = cx.get(Secret, secret)?.metadata.annotations?.[INSTANCE];
-  const server = instance === undefined ? undefined : cx.get(RabbitMQ, instance);
-  if (server === undefined || server.metadata.deletionTimestamp) return;
-  const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
-  for (const name of namesOf(user)) await admin.dropUser(name);
-  await admin.dropVhost(user);
+  await leaveBus(cx, instanceOf(cx, secret), user);
 }

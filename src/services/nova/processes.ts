@@ -10,7 +10,7 @@ import { Placement } from '../../../api/openstack/placement.ts';
 import { Deployment, StatefulSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import type { ConfigFile } from '../config.ts';
 import { hostsCanReach } from '../hosts.ts';
 import type { DatabaseLink } from '../links.ts';
@@ -132,12 +132,10 @@ export const novaConductor = linkedService(
     pods: { conductor: daemon('nova-conductor', { scratch: [STATE], graceSeconds: GRACE_SECONDS }) },
     input: cx => {
       if (cx.spec.cellName === CELL0 && !cx.spec.apiDatabaseSecret)
-        throw stall({
-          reason: 'FieldMissing',
-          what: 'spec.apiDatabaseSecret is not set, and the conductor of cell0 serves all cells',
-          who: 'User',
-          next: 'name a Secret in it',
-        });
+        throw fieldMissing(
+          'spec.apiDatabaseSecret is not set, and the conductor of cell0 serves all cells',
+          'name a Secret in it',
+        );
       return mappings(cx);
     },
     after: start,

@@ -3,7 +3,7 @@ import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import type { Section } from '../../oslo/model.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import { overTls } from '../tls/certificate.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY, trustOf } from '../tls/trust.ts';
 
@@ -57,12 +57,10 @@ export async function ovnLink<O extends Managed>(cx: Cx<O>, name: string, field:
   const physicalNetworks = Object.keys(bridgeMappings).sort();
   const ca = await trustOf(cx, found);
   if (ca !== undefined && !overTls(cx.spec))
-    throw stall({
-      reason: 'FieldMissing',
-      what: `OVNNetwork ${name} asks its clients for certificates, and spec.tls.enabled is not true here`,
-      who: 'User',
-      next: 'set spec.tls with an issuer or a Secret',
-    });
+    throw fieldMissing(
+      `OVNNetwork ${name} asks its clients for certificates, and spec.tls.enabled is not true here`,
+      'set spec.tls with an issuer or a Secret',
+    );
   const link = { northbound, southbound, encapType, physicalNetworks, metadata: metadataAgent.enabled };
   return { ...link, ...(ca !== undefined && { ca }) };
 }

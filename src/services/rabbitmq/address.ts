@@ -4,9 +4,9 @@ import type { BusAddress } from '../../cloud/ports.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
 import { type HostAddress, hostAddress } from '../hosts.ts';
 import { type Place, serviceHost } from '../names.ts';
+import { externalLogin, identityOf } from '../server.ts';
 import { overTls, schemeOf } from '../tls/certificate.ts';
 import { trustOf } from '../tls/trust.ts';
 
@@ -54,31 +54,12 @@ export async function adminAddress<O extends Managed>(
   object: DeepReadonly<RabbitMQObject>,
 ): Promise<BusAddress> {
   const { external } = object.spec;
-  const { name, uid } = object.metadata;
-  if (!external) {
-    const { user, password } = await cx.secret(adminSecret(object), ['user', 'password'], `RabbitMQ ${name}`);
-    const ca = await trustOf(cx, object);
-    const url = `${schemeOf(object.spec)}://${serviceHost(cx, name)}:${portsOf(object.spec).management}`;
-    return { url, user, password, ...(ca !== undefined && { ca }), ...(uid !== undefined && { instance: uid }) };
+  if (external) {
+    const login = await externalLogin(cx, object, external, ['hostname', 'managementURL', 'adminSecret']);
+    return { ...login, url: external.managementURL ?? '' };
   }
-  for (const field of ['hostname', 'managementURL', 'adminSecret'] as const)
-    if (external[field] === undefined)
-      throw stall({
-        reason: 'FieldMissing',
-        what: `RabbitMQ ${name} has no spec.external.${field}`,
-        who: 'User',
-        next: 'set it',
-      });
-  const field = `RabbitMQ ${name} spec.external.adminSecret`;
-  const data: Readonly<Record<string, string>> = await cx.secret(
-    external.adminSecret ?? '',
-    ['user', 'password'],
-    field,
-  );
-  return {
-    url: external.managementURL ?? '',
-    user: data.user ?? '',
-    password: data.password ?? '',
-    ...(data['ca.crt'] !== undefined && { ca: data['ca.crt'] }),
-  };
+  const { name } = object.metadata;
+  const { user, password } = await cx.secret(adminSecret(object), ['user', 'password'], `RabbitMQ ${name}`);
+  const url = `${schemeOf(object.spec)}://${serviceHost(cx, name)}:${portsOf(object.spec).management}`;
+  return { url, user, password, ...(await identityOf(cx, object)) };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
-import { configSecret, overwrittenFiles, plainText } from '../config.ts';
+import { configSecret, plainText } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { fieldOf } from '../env.ts';
 import { hostsCanReach } from '../hosts.ts';
@@ -18,8 +18,7 @@ import { imageOf } from '../images.ts';
 import { serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
-import { deployed, runServer, serverCertificate, serverServices, serverTarget } from '../server.ts';
-import { oneReplica, removeData, storageClass } from '../storage.ts';
+import { checkServer, deployed, serverCertificate, serverPods, serverServices, serverTarget } from '../server.ts';
 import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from './address.ts';
@@ -32,9 +31,7 @@ const COOKIE = '/run/erlang-cookie';
 const input = row('InputReady', {
   when: deployed,
   run: async cx => {
-    oneReplica(cx);
-    overwrittenFiles(cx, 'rabbitmq', []);
-    storageClass(cx);
+    checkServer(cx);
     const secret = () => password(cx.random);
     // The cookie joins members that restart later, and the user lives in the volume: both stay with it (rule 18).
     return cx.generate(adminSecret(cx.object), () => ({ user: 'admin', password: secret(), cookie: secret() }), {
@@ -87,35 +84,22 @@ const config = row('ConfigReady', {
 
 const expose = serverServices<RabbitMQObject>(cx => portsOf(cx.spec));
 
-const pods = row('WorkloadsReady', {
-  needs: { config, expose },
-  when: deployed,
-  run: async (cx, { config }) => {
-    if (!config) return;
-    // A Secret volume is root's and group-readable; Erlang wants the cookie to be its own and nobody else's.
-    const cookie = {
-      name: 'cookie',
-      image: config.process.image,
-      command: [
-        'sh',
-        '-c',
-        `umask 077 && cat ${COOKIE}/cookie > ${DATA}/.erlang.cookie.new && mv ${DATA}/.erlang.cookie.new ${DATA}/.erlang.cookie`,
-      ],
-      volumeMounts: [
-        { name: 'data', mountPath: DATA },
-        { name: 'cookie', mountPath: COOKIE, readOnly: true },
-      ],
-    };
-    const items = [{ key: 'cookie', path: 'cookie' }];
-    const volume = { name: 'cookie', secret: { secretName: adminSecret(cx.object), defaultMode: 0o440, items } };
-    await runServer(cx, config.process, config.config, {
-      init: cookie,
-      data: DATA,
-      graceSeconds: 60,
-      volumes: [volume],
-    });
-  },
-  undo: cx => removeData(cx, cx.spec.deletionPolicy),
+/** A Secret volume is root's and group-readable; Erlang wants the cookie to be its own and nobody else's. */
+const OWN_COOKIE = `umask 077 && cat ${COOKIE}/cookie > ${DATA}/.erlang.cookie.new && mv ${DATA}/.erlang.cookie.new ${DATA}/.erlang.cookie`;
+
+const pods = serverPods<RabbitMQObject>({ config, expose }, (cx, process) => {
+  const items = [{ key: 'cookie', path: 'cookie' }];
+  const volumeMounts = [
+    { name: 'data', mountPath: DATA },
+    { name: 'cookie', mountPath: COOKIE, readOnly: true },
+  ];
+  return {
+    process,
+    init: { name: 'cookie', image: process.image, command: ['sh', '-c', OWN_COOKIE], volumeMounts },
+    data: DATA,
+    graceSeconds: 60,
+    volumes: [{ name: 'cookie', secret: { secretName: adminSecret(cx.object), defaultMode: 0o440, items } }],
+  };
 });
 
 const answering = row('Answering', {

@@ -9,7 +9,7 @@ import {
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, stall, wait } from '../../runtime/plan/unmet.ts';
 import { hostNames } from '../hosts.ts';
 import { nextServing, type Serving } from './serving.ts';
 import { type CertificateText, endOf, flawOf, union } from './x509.ts';
@@ -104,12 +104,10 @@ async function sourceOf<O extends Managed>(cx: Cx<O>, names: Names): Promise<Cer
   const { secretName, issuerRef } = tlsOf(cx.spec);
   if (secretName !== undefined) return checked(cx, secretName, 'spec.tls.secretName', names);
   if (issuerRef !== undefined) return issued(cx, issuerRef, names);
-  throw stall({
-    reason: 'FieldMissing',
-    what: 'spec.tls.enabled is true, and neither spec.tls.issuerRef nor spec.tls.secretName is set',
-    who: 'User',
-    next: 'name an issuer of cert-manager, or a Secret with tls.crt, tls.key and ca.crt',
-  });
+  throw fieldMissing(
+    'spec.tls.enabled is true, and neither spec.tls.issuerRef nor spec.tls.secretName is set',
+    'name an issuer of cert-manager, or a Secret with tls.crt, tls.key and ca.crt',
+  );
 }
 
 /** A day: no timer need be longer, and a certificate that ends later is looked at again. */
