@@ -54,6 +54,17 @@ describe('defaultConfigOverwrite', { timeout: 120_000 }, () => {
     expect(template(cloud, Deployment, 'heat-api')).toEqual(before);
   });
 
+  it('of Nova goes to the parts that read it', async () => {
+    const paste = 'api-paste.ini';
+    const cells = { cell0: {}, cell1: { novaComputeTemplates: { fake: { computeDriver: 'fake' } } } };
+    const files = { 'policy.yaml': 'a: b\n', [paste]: '[app:a]\n' };
+    const cloud = await readyCloud({ nova: { cellTemplates: cells, defaultConfigOverwrite: files } });
+    const read = ['nova-api', 'nova-metadata', 'nova-scheduler', 'nova-cell1-conductor'].map(part =>
+      mounted(cloud, StatefulSet, part).filter(key => key === paste || key === 'policy.yaml'),
+    );
+    expect(read).toEqual([[paste, 'policy.yaml'], [paste, 'policy.yaml'], ['policy.yaml'], ['policy.yaml']]);
+  });
+
   it('of a backend of Cinder is for its volumes', async () => {
     const cloud = await readyCloud({
       cinder: {

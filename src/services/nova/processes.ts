@@ -30,7 +30,7 @@ import {
 } from './config.ts';
 import { SCRIPTS, SYNC, syncScript } from './manage.ts';
 import { cellsText, MAPPED_CELLS, sharedSecret } from './secrets.ts';
-import { CELL0 } from './spec.ts';
+import { CELL0, PASTE } from './spec.ts';
 
 /*
  * Who may see which database and which bus is Nova's trust model, and the table below is where it stands
@@ -49,8 +49,10 @@ export const GRACE_SECONDS = 210;
 const wsgi = {
   as: StatefulSet,
   scratch: [STATE],
-  env: () => [{ name: 'OS_NOVA_CONFIG_FILES', value: 'api-paste.ini' }],
+  env: () => [{ name: 'OS_NOVA_CONFIG_FILES', value: PASTE }],
 };
+
+const OVERWRITES = ['policy.yaml', PASTE];
 
 interface Mapped {
   readonly cellMappingsSecret?: string;
@@ -102,7 +104,7 @@ export const novaApi = linkedService(
     after: start,
     config: apiConf,
     files: x => cellsFile(x.input),
-    overwrites: ['policy.yaml', 'api-paste.ini'],
+    overwrites: OVERWRITES,
   },
   { databases: both, ...links },
 );
@@ -166,6 +168,7 @@ export const novaMetadata = linkedService(
     },
     input: async cx => ({ secret: await sharedSecret(cx, cx.spec.metadataSecret), cells: await mappings(cx) }),
     after: start,
+    overwrites: OVERWRITES,
     config: x => metadataConf(x, x.input.secret, x.spec.cellName !== undefined),
     files: x => cellsFile(x.input.cells),
   },

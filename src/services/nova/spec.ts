@@ -116,8 +116,17 @@ const picked = <T extends object, K extends keyof T>(from: T, fields: readonly K
     Pick<T, K>
   >;
 
-/** The parts that Nova's own settings are about, and which of them have a Service. */
-const PARTS = { api: true, scheduler: false, conductor: false, metadata: true, novncproxy: true } as const;
+/** Describes the layers of what answers HTTP. */
+export const PASTE = 'api-paste.ini';
+
+/** The parts that Nova's own settings are about, which of them have a Service, and which are put together by a paste file. */
+const PARTS = {
+  api: { service: true, paste: true },
+  scheduler: { service: false, paste: false },
+  conductor: { service: false, paste: false },
+  metadata: { service: true, paste: true },
+  novncproxy: { service: true, paste: false },
+} as const;
 type Part = keyof typeof PARTS;
 
 /** What Nova's own override says to a part: nothing about containers of the others, nor about a Service it does not have. */
@@ -128,16 +137,21 @@ function overrideFor(part: Part, override: NonNullable<Spec['override']>): Templ
   return {
     ...rest,
     ...(podTemplate !== undefined && { podTemplate: withoutContainers(podTemplate, others.map(containerOf)) }),
-    ...(service !== undefined && PARTS[part] && { service }),
+    ...(service !== undefined && PARTS[part].service && { service }),
   };
 }
 const containerOf = (part: string): string => `nova-${part}`;
+
+/** Files that Nova's own settings replace, without the one that a part does not read; any other each part refuses by name. */
+function overwriteFor(part: Part, { [PASTE]: paste, ...rest }: Readonly<Record<string, string>>) {
+  return { ...rest, ...(paste !== undefined && PARTS[part].paste && { [PASTE]: paste }) };
+}
 
 /** A template completed by what Nova says for all of its pods. The texts are not: each part reads its owners' itself. */
 function complete(spec: Spec, part: Part, template: Partial<Template> = {}): Partial<Template> {
   const override = { ...overrideFor(part, spec.override ?? {}), ...template.override };
   const secrets = [...(spec.customServiceConfigSecrets ?? []), ...(template.customServiceConfigSecrets ?? [])];
-  const overwrite = { ...spec.defaultConfigOverwrite, ...template.defaultConfigOverwrite };
+  const overwrite = { ...overwriteFor(part, spec.defaultConfigOverwrite ?? {}), ...template.defaultConfigOverwrite };
   return {
     ...picked(spec, BLOCK),
     replicas: spec.replicas,
