@@ -40,7 +40,7 @@ export async function render(cx: Invocation): Promise<Answer> {
   for (const object of [...kept, ...readObjects(file)]) world.admin.apply(inNamespace(object, namespace));
   await world.settle();
   const view = viewOf(world.objects(), world.now());
-  const { causes } = why(view);
+  const { causes, moving } = why(view);
   const made = as === 'jobs' ? withJobs(world, namespace) : renderedBy(world);
   const again = new Set(made.map(({ object }) => `${object.kind} ${object.metadata.name}`));
   const untouched = kept.filter(({ kind, metadata }) => !again.has(`${kind} ${metadata.name}`));
@@ -48,8 +48,12 @@ export async function render(cx: Invocation): Promise<Answer> {
     one => service === undefined || one.for.some(label => matches(label, service)),
   );
   if (all.length === 0 && service !== undefined) throw new UsageError(`nothing is rendered for ${service}`);
-  const problems = causes.map(cause => `# ${cause.reason}: ${cause.what}. ${cause.who}: ${cause.next}\n`).join('');
-  const code = causes.length > 0 ? 1 : 0;
+  const problems = [
+    ...causes.map(cause => `# ${cause.reason}: ${cause.what}. ${cause.who}: ${cause.next}\n`),
+    // Nothing moves any more: what is on its way now never arrives.
+    ...moving.map(object => `# ${object} is not Ready in the end\n`),
+  ].join('');
+  const code = problems === '' ? 0 : 1;
   if (as !== 'config') {
     const items = all.map(one => one.object);
     return {

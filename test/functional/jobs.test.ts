@@ -101,8 +101,19 @@ describe('render --as jobs', { timeout: 120_000 }, () => {
     expect(cloud.backends.snapshot()).toEqual(before);
   });
 
-  it('brings a whole cloud: databases, bus, users, catalog, cells', async () => {
-    const items = await rendered('-f', 'config/samples/controlplane_minimal.yaml', '--as', 'jobs');
+  const whole = ['-f', 'config/samples/controlplane_minimal.yaml', '--as', 'jobs'];
+  const keeping = (name: string, items: readonly AnyObject[]): readonly string[] => {
+    const earlier = join(folder, name);
+    writeFileSync(earlier, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+    return ['--keep', earlier];
+  };
+
+  it('brings a whole cloud: databases, bus, users, catalog, cells; and all of it again from an earlier output', async () => {
+    const items = await rendered(...whole);
+    // The names of Jobs and of copies of config end in a hash of what they are made from.
+    const names = (of: readonly AnyObject[]) =>
+      [...new Set(of.map(({ kind, metadata }) => `${kind} ${metadata.name.replace(/-[0-9a-f]{8,10}$/, '')}`))].sort();
+    expect(names(await rendered(...whole, ...keeping('whole.json', items)))).toEqual(names(items));
     const cloud = await applied(items, 5);
     expect(jobsOf(cloud).filter(job => !job.endsWith('Complete'))).toEqual([]);
     const { users, services } = keystoneOf(cloud);
@@ -130,9 +141,8 @@ describe('render --as jobs', { timeout: 120_000 }, () => {
   });
 
   it('keeps passwords and keys of an earlier output, and makes the rest from them', async () => {
-    const earlier = join(folder, 'earlier.json');
-    writeFileSync(earlier, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: slice }));
-    const again = await rendered('-f', 'config/samples/controlplane_slice.yaml', '--as', 'jobs', '--keep', earlier);
+    const file = 'config/samples/controlplane_slice.yaml';
+    const again = await rendered('-f', file, '--as', 'jobs', ...keeping('slice.json', slice));
     const byName = (items: readonly AnyObject[]) =>
       Object.fromEntries(items.map(({ kind, metadata, data, spec }) => [`${kind} ${metadata.name}`, { data, spec }]));
     expect(byName(again)).toEqual(byName(slice));

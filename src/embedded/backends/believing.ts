@@ -37,25 +37,27 @@ export interface Believing {
  * they hold at the beginning is read from the Secrets of the cluster.
  */
 export function believing(objects: () => readonly AnyObject[]): Believing {
-  const databases = new Set(databasesIn(objects()));
+  let known: Set<string> | undefined;
   const done = new Set<string>();
   let effects: Effect[] = [];
   const calls = new Map<string, Call>();
   const answer = async (where: Where, by: string, method: string, args: readonly unknown[]): Promise<unknown> => {
     const { port } = where;
     const at = placeOf(where);
+    // Not before: Secrets that are kept come after the world, and before anybody asks.
+    known ??= new Set(databasesIn(objects()));
     const [first] = args;
     const what = typeof first === 'string' ? first : String((first as { name?: string } | undefined)?.name);
     if (/^(ensure|post)/.test(method)) {
       const thing = method === 'post' ? JSON.stringify(args) : what;
       calls.set(`${by} ${port} ${at} ${method} ${thing}`, { ...where, by, method, args });
     }
-    if (method === 'databases') return [...databases];
+    if (method === 'databases') return [...known];
     if (method === 'column') return [];
     if (method === 'get') return { services: processes(objects()) };
     if (!/^(ensure|drop)/.test(method)) return undefined;
-    if (method === 'ensureDatabase') databases.add(what);
-    if (method === 'dropDatabase') databases.delete(what);
+    if (method === 'ensureDatabase') known.add(what);
+    if (method === 'dropDatabase') known.delete(what);
     const key = `${port} ${at} ${method} ${what}`;
     if (done.has(key)) return false;
     done.add(key);
