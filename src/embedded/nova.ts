@@ -1,6 +1,8 @@
 import { lookup, parse } from '../oslo/parse.ts';
+import { computeHost } from '../services/nova/compute.ts';
 import { open } from './backends/sql.ts';
-import { type Database, type DatabaseUrl, type Net, parseDatabaseUrl } from './backends/state.ts';
+import { type Database, type DatabaseUrl, type Net, parseDatabaseUrl, type Served } from './backends/state.ts';
+import type { PodObject } from './pretend/objects.ts';
 import { commandOf, type Exit, type Outcome, type Run } from './pretend/program.ts';
 
 /** What the operator's scripts around nova-manage do to the databases (openstack-facts 10). */
@@ -14,11 +16,13 @@ const fileOf = (run: Run, name: RegExp): string | undefined => {
 };
 
 /** The URL of a section as the last of the mounted files gives it. */
-function urlIn(run: Run, section: string): string {
+const urlIn = (run: Run, section: string): string => optionIn(run, section, 'connection');
+
+function optionIn(run: Run, section: string, option: string): string {
   const texts = [...run.files('/')].filter(file => file.endsWith('.conf')).sort();
   const urls = texts.flatMap(file => {
     const parsed = parse(run.file(`/${file}`) ?? '');
-    const found = 'ok' in parsed ? lookup(parsed.ok, section, 'connection') : undefined;
+    const found = 'ok' in parsed ? lookup(parsed.ok, section, option) : undefined;
     return found ? [found.value] : [];
   });
   return urls.at(-1) ?? '';
@@ -69,7 +73,7 @@ export function novaEnsureCell(run: Run, net: Net): Outcome {
         exit: 2,
         message: `The specified transport_url and/or database_connection combination already exists for cell ${clash[0]}`,
       };
-    api.cells = { ...api.cells, [cellOf(run)]: { hosts: [], ...api.cells?.[cellOf(run)], url } };
+    api.cells = { ...api.cells, [cellOf(run)]: { hosts: [], ...api.cells?.[cellOf(run)], url, bus: vhostIn(run) } };
     return { exit: 0 };
   };
   return { after: MAP, end };
@@ -85,15 +89,32 @@ export function novaReports(run: Run, net: Net): Outcome {
   return { serves: true, readyAfter: 5_000 };
 }
 
+/** `rabbit://user:password@host:port/vhost`: login and place may change while it stays the same. */
+const vhostIn = (run: Run): string => /[^/]*$/.exec(optionIn(run, 'DEFAULT', 'transport_url'))?.[0] ?? '';
+
+/** A compute has no database: it reports over the bus of its cell, as soon as that is mapped. */
+export function novaComputes(run: Run, _net: Net, serve: (pod: PodObject, process: Served) => void): Outcome {
+  serve(run.pod, { is: 'compute', host: computeHost(run.pod) ?? '', vhost: vhostIn(run) });
+  return { serves: true, readyAfter: 5_000 };
+}
+
 /** What GET /os-services answers: the rows of every cell that is mapped beside the database the API uses. */
 export function novaServices(net: Net, used: DatabaseUrl | undefined): object[] {
-  const all = Object.values(net.disks.sql).flatMap(server => Object.entries(server.databases));
-  const urls = all
-    .map(([name, { cells = {} }]) => ({ name, urls: Object.values(cells).map(cell => parseDatabaseUrl(cell.url)) }))
-    .find(api => api.name === used?.database || api.urls.some(url => url?.database === used?.database))?.urls;
-  return (urls ?? []).flatMap(url => {
+  const server = used && net.find('sql', used.host, used.port);
+  const here = ({ host, database }: DatabaseUrl): boolean => host === used?.host && database === used.database;
+  const apis = Object.entries(net.disks.sql).flatMap(([volume, { databases }]) =>
+    Object.entries(databases).map(([name, { cells = {} }]) => ({
+      own: volume === server?.volume && name === used?.database,
+      cells: Object.values(cells).map(({ url, bus }) => ({ url: parseDatabaseUrl(url), bus })),
+    })),
+  );
+  const mapped = apis.find(api => api.own || api.cells.some(({ url }) => url !== undefined && here(url)))?.cells;
+  return (mapped ?? []).flatMap(({ url, bus }) => {
     const database = url && open(net, { ...url, trust: used?.trust });
-    return typeof database === 'object' ? Object.values(database.services ?? {}) : [];
+    if (typeof database !== 'object') return [];
+    const computes = net.started('compute').filter(({ vhost }) => vhost === bus);
+    const rows = computes.map(({ host }) => [`nova-compute ${host}`, { binary: 'nova-compute', host, state: 'up' }]);
+    return Object.values({ ...Object.fromEntries(rows), ...database.services });
   });
 }
 

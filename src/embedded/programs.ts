@@ -2,7 +2,15 @@ import { lookup, parse } from '../oslo/parse.ts';
 import { open } from './backends/sql.ts';
 import type { Caller, DatabaseUrl, KeystoneRows, Net, Served } from './backends/state.ts';
 import { cinderReports } from './cinder.ts';
-import { databaseUrlIn, novaCheckCell, novaDeleteCell, novaEnsureCell, novaReports, novaSync } from './nova.ts';
+import {
+  databaseUrlIn,
+  novaCheckCell,
+  novaComputes,
+  novaDeleteCell,
+  novaEnsureCell,
+  novaReports,
+  novaSync,
+} from './nova.ts';
 import type { PodObject } from './pretend/objects.ts';
 import { commandOf, type Exit, type Outcome, type Programs, type Run } from './pretend/program.ts';
 
@@ -27,6 +35,7 @@ const ROWS: readonly Row[] = [
   [/\b(\w+)-(db-)?manage\s+.*(\b|_)(sync|upgrade)\b/, (run, net) => syncSchema(run, net, serviceOf(commandOf(run)))],
   [/\/nova\/db-sync\.sh\b/, novaSync],
   [/\bnova-(conductor|scheduler)\b/, novaReports],
+  [/\bnova-compute\b|\/compute-start\.sh\b/, novaComputes],
   [
     /\bcinder-(scheduler|volume|backup)\b|\/cinder\/lvm-start\.sh\b/,
     (run, net) => cinderReports(run, databaseOf(run, net)),

@@ -15,6 +15,11 @@ describe('services that report', () => {
     ['one down', [row('nova-cell1-conductor-0'), row('nova-cell1-conductor-1', 'down')], ['nova-cell1-conductor-1']],
     ['one never seen', [row('nova-cell1-conductor-0')], ['nova-cell1-conductor-1']],
     [
+      'one down because somebody disabled it',
+      [row('nova-cell1-conductor-0'), { ...row('nova-cell1-conductor-1', 'down'), status: 'disabled' }],
+      [],
+    ],
+    [
       'a name that is only alike (cell1 and cell10)',
       [row('nova-cell10-conductor-0'), row('nova-cell1-conductor-1')],
       ['nova-cell1-conductor-0'],

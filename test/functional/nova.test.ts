@@ -226,7 +226,7 @@ describe('Nova', { timeout: 120_000 }, () => {
       'nova-cell1-conductor-db-sync',
       'nova-cell1-map',
     ]);
-    expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
+    expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {}).sort()).toEqual(['cell0', 'cell1']);
   });
 
   it('keeps the CronJob of a cell that cannot be used for a moment', async () => {
@@ -289,6 +289,23 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(cloud.condition(Nova, 'nova', 'Answering')?.message).toContain('nova-cell1-conductor-0');
     row.state = 'up';
     // No watch shows it: the next look, ten seconds later, does.
+    expect(await cloud.sim.within(60_000, () => cloud.condition(Nova, 'nova')?.status === 'True')).toBe(true);
+  });
+
+  it('is not Ready while a compute runs and does not report, unless it was disabled', async () => {
+    const cloud = await readyNova();
+    const [pod] = cloud.hands.list(Pod, NS).filter(p => p.metadata.name.startsWith('nova-cell1-fake-'));
+    const { name: host } = pod!.metadata;
+    const rows = sqlOf(cloud).databases.nova_cell1!.services!;
+    const row = { binary: 'nova-compute', host, state: 'down' };
+    rows[`nova-compute ${host}`] = row;
+    await cloud.sim.within(1_200_000, () => cloud.condition(Nova, 'nova')?.status !== 'True');
+    expect(cloud.condition(Nova, 'nova', 'Answering')).toMatchObject({
+      status: 'False',
+      reason: 'ServiceSilent',
+      message: expect.stringContaining(`nova-compute in pod ${host} does not report as ${host}`),
+    });
+    rows[`nova-compute ${host}`] = { ...row, status: 'disabled' };
     expect(await cloud.sim.within(60_000, () => cloud.condition(Nova, 'nova')?.status === 'True')).toBe(true);
   });
 

@@ -49,6 +49,8 @@ export function createBackends(options: BackendOptions): Backends {
       }
       return undefined;
     },
+    started: <K extends Served['is']>(kind: K) =>
+      [...processes.values()].filter((process): process is Extract<Served, { is: K }> => process.is === kind),
     answers: (host, port) => options.resolve(host, port).length > 0,
     mutated: () => {
       mutations++;

@@ -1,5 +1,6 @@
 import type { Bus, BusAddress, Cloud, Identity, IdentityAddress, Sql, SqlAddress } from '../../cloud/ports.ts';
 import type { AnyObject } from '../../kube/object.ts';
+import { computeHost } from '../../services/nova/compute.ts';
 
 /** One change outside of Kubernetes: `sql mariadb.openstack.svc:3306 ensureDatabase glance`. */
 export interface Effect {
@@ -111,11 +112,13 @@ function databasesIn(objects: readonly AnyObject[]): string[] {
     });
 }
 
-/** Nova's processes report to their database under the names of their pods. */
+/** Nova's processes report to their database under the names of their pods, or of what these run on. */
 const processes = (objects: readonly AnyObject[]): object[] =>
   objects
     .filter(object => object.kind === 'Pod')
-    .flatMap(({ metadata: { name } }) => {
-      const process = /-(scheduler|conductor)-\d+$/.exec(name)?.[1];
-      return process ? [{ binary: `nova-${process}`, host: name, state: 'up' }] : [];
+    .flatMap(pod => {
+      const { name } = pod.metadata;
+      const process = /-(scheduler|conductor)-\d+$/.exec(name)?.[1] ?? 'compute';
+      const host = process === 'compute' ? computeHost(pod) : name;
+      return host === undefined ? [] : [{ binary: `nova-${process}`, host, state: 'up' }];
     });

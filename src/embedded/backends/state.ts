@@ -13,11 +13,11 @@ export interface Database {
   /** Rows of Keystone, once its schema is here. */
   keystone?: KeystoneRows;
   /** Cell mappings in the database of Nova's API, by name. */
-  cells?: Record<string, { url: string; hosts: string[]; servers?: string[] }>;
+  cells?: Record<string, { url: string; bus?: string; hosts: string[]; servers?: string[] }>;
   /** Extra specs of Cinder's volume types, by name. */
   volumeTypes?: Record<string, Record<string, string>>;
-  /** Processes of Nova or Cinder that report here, by program and host. */
-  services?: Record<string, { binary: string; host: string; state: string }>;
+  /** Processes of Nova or Cinder that report here, by program and host; of a compute, what a test says of it. */
+  services?: Record<string, { binary: string; host: string; state: string; status?: string }>;
 }
 
 export interface SqlServer {
@@ -72,6 +72,8 @@ export type Served = Shows &
     | { readonly is: 'sql'; readonly volume: string; readonly flush?: () => void }
     | { readonly is: 'bus'; readonly volume: string }
     | { readonly is: 'identity'; readonly database: DatabaseUrl | undefined; readonly keys: () => number }
+    /** A nova-compute: whom it reports as, and over which vhost. */
+    | { readonly is: 'compute'; readonly host: string; readonly vhost: string }
     /** `database`: of a service that has one; it can answer only while that opens. `keystone`: whom it asks for tokens. */
     | { readonly is: 'other'; readonly database?: DatabaseUrl | undefined; readonly keystone?: Caller | undefined }
   );
@@ -105,6 +107,8 @@ export interface Net {
   find<K extends Served['is']>(kind: K, host: string, port: number): Extract<Served, { is: K }> | undefined;
   /** Any ready pod there. */
   answers(host: string, port: number): boolean;
+  /** All that were started, of pods that may be gone. */
+  started<K extends Served['is']>(kind: K): readonly Extract<Served, { is: K }>[];
   /** Counts a change: at rest there are none. */
   mutated(): void;
 }

@@ -17,7 +17,9 @@ import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.t
 import { adminAddress } from '../mariadb/address.ts';
 import { podLabels } from '../names.ts';
 import { AWAITED, kollaStart, type Process, podSpec } from '../pod.ts';
+import type { Expected } from '../reported.ts';
 import { bundleSecret, type Trust, tlsVolumes } from '../tls/trust.ts';
+import { computeHost } from './compute.ts';
 import { checkCell, cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
 import {
   dropBus,
@@ -212,12 +214,23 @@ export function spareCleaner(cx: NovaCx, cell: string): void {
   if (found) cx.keep(found);
 }
 
-/** Names under which the cell's computes in pods may be known as hosts. */
-function ownHosts(cx: NovaCx, cell: string): string {
-  const pods = cx
+/** The cell's computes that run in pods. */
+const computePods = (cx: NovaCx, cell: string) =>
+  cx
     .list(Pod, { 'app.kubernetes.io/name': NovaCompute.kind.toLowerCase() })
     .filter(pod => pod.metadata.labels?.['app.kubernetes.io/instance']?.startsWith(`${cellObject(cx.name, cell)}-`));
-  const names = pods.flatMap(({ metadata, spec }) => [
+
+/** The processes that must report from there, once their pods are ready. */
+export const computesOf = (cx: NovaCx, cell: string): readonly Expected[] =>
+  computePods(cx, cell).flatMap(pod => {
+    const host = computeHost(pod);
+    const ready = conditionOf(pod, 'Ready')?.status === 'True' && !pod.metadata.deletionTimestamp;
+    return host !== undefined && ready ? [{ binary: 'nova-compute', host, pod: pod.metadata.name }] : [];
+  });
+
+/** Names under which the cell's computes in pods may be known as hosts. */
+function ownHosts(cx: NovaCx, cell: string): string {
+  const names = computePods(cx, cell).flatMap(({ metadata, spec }) => [
     metadata.name,
     metadata.labels?.['app.kubernetes.io/instance'] ?? '',
     (spec as { nodeName?: string }).nodeName ?? '',

@@ -30,6 +30,7 @@ import {
   cellDatabase,
   cellObject,
   cleanCell,
+  computesOf,
   leaveCell,
   mapCell,
   registerCellBus,
@@ -356,7 +357,7 @@ const entry = row('EndpointsReady', {
   },
 });
 
-/** A conductor can run and hear nothing, and its pod knows no better (lab.md 5, trap 2): the database does. */
+/** Conductors and computes can run and hear nothing, and their pods know no better (lab.md 5, trap 2): the database does. */
 const answering = row('Answering', {
   needs: { api, scheduler, cells, logins, trusted },
   run: async (cx, { cells, logins, trusted }) => {
@@ -368,17 +369,18 @@ const answering = row('Answering', {
       const settled = found && isReady(found as DeepReadonly<AnyObject>);
       return settled ? expectedOf('nova-conductor', name, found.spec.replicas) : [];
     });
-    const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors];
+    const computes = [...cells.keys()].flatMap(cell => computesOf(cx, cell));
+    const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors, ...computes];
     const answer = await cx.cloud.identity(trusting(logins.identity.link, trusted)).get(apiUrl(cx), '/os-services');
     const [first] = silent(expected, answer);
     if (first)
       throw wait({
         reason: 'ServiceSilent',
-        what: `${first.binary} in pod ${first.host} does not report`,
+        what: `${first.binary} in pod ${first.pod ?? first.host} does not report as ${first.host}`,
         who: 'Operator',
         next: 'look again',
-        // Services report every 10 s, and no watch shows it.
-        after: 10_000,
+        // No watch shows it. The first report comes seconds after the start, so a new host is not waited for long.
+        after: 5_000,
       });
   },
 });
