@@ -4,16 +4,9 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OUTSIDE } from '../../lab/cluster/layout.ts';
-import { netnsPath } from '../../lab/cluster/network.ts';
 import { must, run } from '../../lab/shell.ts';
 import { addressOf } from './lab.ts';
-
-/** The host beyond the external bridge: what a person on the internet would be. */
-const fromOutside = (...command: string[]): [string, string[]] => [
-  'nsenter',
-  [`--net=${netnsPath(OUTSIDE)}`, ...command],
-];
+import { fromOutside } from './outside.ts';
 
 export interface Key {
   readonly file: string;

@@ -123,6 +123,13 @@ export class OpenStack {
     return body as T;
   }
 
+  /** What it answers at its root to anybody; some say 300, because there are several. */
+  async versions(url: string): Promise<unknown> {
+    const { status, body } = await send(this.#agent, 'GET', url, undefined, {});
+    if (status > 300) throw new Error(`GET ${url}: status ${status} ${JSON.stringify(body).slice(0, 400)}`);
+    return body;
+  }
+
   /** Deletes everything of a list, e.g. every server. */
   async clear(service: string, path: string, key: string): Promise<void> {
     const answer = await this.call<Record<string, { id?: string; name?: string }[]>>(service, 'GET', path);
