@@ -49,6 +49,8 @@ const ROWS: readonly Row[] = [
 export const table =
   (net: Net, serve: Serve): Programs =>
   run => {
+    const missing = uncopied(run);
+    if (missing) return { exit: 1, message: `MissingRequiredSource: ${missing} file is not found`, after: 1_000 };
     const command = commandOf(run);
     const row = ROWS.find(([pattern]) => pattern.test(command));
     if (row) return row[1](run, net, serve);
@@ -57,6 +59,14 @@ export const table =
     if (!ends && run.pod.spec.containers[0] === run.container) serve(run.pod, { is: 'other' });
     return undefined;
   };
+
+/** A file that the image's start script is told to copy, and that is not mounted. */
+function uncopied(run: Run): string | undefined {
+  const description = run.file('/var/lib/kolla/config_files/config.json');
+  if (description === undefined) return undefined;
+  const { config_files: wanted = [] } = JSON.parse(description) as { config_files?: { source: string }[] };
+  return wanted.map(file => file.source).find(source => run.file(source) === undefined);
+}
 
 const serviceOf = (command: string) => /\b(\w+?)-(db-)?manage/.exec(command)?.[1] ?? 'unknown';
 

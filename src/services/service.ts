@@ -205,19 +205,13 @@ export function serve<K extends AnyKind, I = void>(
         // Jobs read what the first pods read.
         const more =
           index > 0 ? [] : Object.entries(jobs).map(([step, argv]) => kollaStart(jobOf(process, step, argv), files));
-        return { component, workload, process, files: [...files, kollaStart(process, files), ...more] };
+        return { component, workload, process, files, starts: [kollaStart(process, files), ...more] };
       });
       const configs = await configSecrets(
         cx,
-        pods.map(pod => pod.files),
+        pods.map(({ files, starts }) => [...files, ...starts]),
       );
-      const made = pods.map(({ component, workload, process, files }, index) => ({
-        component,
-        workload,
-        process,
-        files,
-        config: configs[index]!,
-      }));
+      const made = pods.map((pod, index) => ({ ...pod, config: configs[index]! }));
       const peers = [
         ...pods.map(({ workload: { template }, process }) => ({
           containers: [process.name],

@@ -134,10 +134,15 @@ export class Tenant {
         ethertype: 'IPv4',
         ...rule,
       });
-    const flavor = { flavor: { name: 'nano', ram: 192, vcpus: 1, disk: 1 } };
-    ids.flavor = (await this.os.call<{ flavor: Thing }>('compute', 'POST', '/flavors', { body: flavor })).flavor.id;
+    await this.flavor(192);
     const keypair = { name: 'story', public_key: this.#key.public };
     await this.os.call('compute', 'POST', '/os-keypairs', { body: { keypair } });
+  }
+
+  async flavor(ram: number): Promise<void> {
+    const body = { flavor: { name: 'nano', ram, vcpus: 1, disk: 1 } };
+    const { flavor } = await this.os.call<{ flavor: Thing }>('compute', 'POST', '/flavors', { body });
+    this.ids.flavor = flavor.id;
   }
 
   async hostKnown(): Promise<void> {

@@ -6,7 +6,7 @@ import { makeKey } from './guest.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
 import { conditionOf, gone, ready, until, valueIn } from './stage.ts';
-import { Tenant, type Thing } from './tenant.ts';
+import { Tenant } from './tenant.ts';
 
 const NAME = 'cloud';
 const [first = '2025.2', release = first] = process.env.LAB_RELEASES?.split(',') ?? [];
@@ -63,8 +63,7 @@ describe(`a second cloud of the same name in another namespace, ${release}`, { t
     const tenant = new Tenant(two, os, await makeKey());
     await tenant.sweep();
     await tenant.image();
-    const flavor = { flavor: { name: 'nano', ram: 64, vcpus: 1, disk: 1 } };
-    tenant.ids.flavor = (await os.call<{ flavor: Thing }>('compute', 'POST', '/flavors', { body: flavor })).flavor.id;
+    await tenant.flavor(64);
     let server = '';
     // Its scheduler finds the host when it has been mapped, some seconds after it is Ready.
     await until(two, 'a guest is ACTIVE', 120, async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Keystone } from '../../api/openstack/keystone.ts';
+import { conditionsOf } from '../../src/embedded/cluster.ts';
 import { commandOf, type Programs } from '../../src/embedded/pretend/program.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { CronJob, Deployment } from '../../src/kube/resource.ts';
-import type { Cloud } from './cloud.ts';
+import { CronJob, Deployment, Job } from '../../src/kube/resource.ts';
+import { type Cloud, NS } from './cloud.ts';
 import { cloudWith, readyCloud, template, text } from './services.ts';
 
 /** What the CronJob controller does when the time has come. */
@@ -39,6 +40,21 @@ describe('housekeeping', () => {
     expect(text(cloud, 'heat-housekeeping-config-data', start)).toContain('housekeeping.sh 7');
     expect(template(cloud, Deployment, 'heat-api')).toEqual(before);
   });
+
+  it('finds all files that it is told to copy', async () => {
+    const cinder = { enabled: true, backends: [{ name: 'a', type: 'nfs', shares: ['nas:/a'] }] };
+    const cells = { cell0: {}, cell1: { novaComputeTemplates: { fake: { computeDriver: 'fake' } } } };
+    const sections = { glance: { enabled: true }, heat: { enabled: true }, cinder, nova: { cellTemplates: cells } };
+    const cloud = await readyCloud(sections);
+    const names = cloud.hands.list(CronJob, NS).map(({ metadata }) => metadata.name);
+    expect(names).toHaveLength(6);
+    for (const name of names) runNow(cloud, name, `${name}-now`);
+    await cloud.settle();
+    const failed = cloud.hands.list(Job, NS).filter(job => conditionsOf(job).some(c => c.type === 'Failed'));
+    expect(failed.map(job => job.metadata.name)).toEqual([]);
+    const done = cloud.hands.list(Job, NS).filter(job => job.metadata.name.endsWith('-now'));
+    expect(done.every(job => conditionsOf(job).some(c => c.type === 'Complete'))).toBe(true);
+  }, 120_000);
 
   it('tells of the last run, and Ready does not hang on it', async () => {
     let broken = true;
