@@ -258,14 +258,21 @@ describe('Nova', { timeout: 120_000 }, () => {
 
   it('takes a cell out by an edit, but not while hosts are in it, and says which', async () => {
     const cloud = await readyNova();
+    const before = template(cloud, StatefulSet, 'nova-api');
     sqlOf(cloud).databases.nova_api!.cells!.cell1!.hosts = ['compute-7'];
     cloud.apply(nova({ cellTemplates: { cell0: {} } }));
     await cloud.sim.within(3_600_000, () => cloud.condition(Nova, 'nova')?.reason === 'JobFailed');
     expect(cloud.condition(Nova, 'nova', 'CellsReady')?.message).toContain('cell cell1 still has hosts: compute-7');
     expect(cloud.condition(Nova, 'nova', 'APIReady')?.status).toBe('True');
     expect(cloud.get(NovaCell, 'nova-cell1')).toBeDefined();
+    // Who starts now would find the cell and remember it.
+    const unmapped = () => sqlOf(cloud).databases.nova_api!.cells!.cell1 === undefined;
+    expect(template(cloud, StatefulSet, 'nova-api')).toEqual(before);
     sqlOf(cloud).databases.nova_api!.cells!.cell1!.hosts = [];
     cloud.hands.patch(Nova, NS, 'nova', { metadata: { annotations: { 'openstack.k8s.io/retry': '1' } } });
+    await cloud.sim.until(() => JSON.stringify(template(cloud, StatefulSet, 'nova-api')) !== JSON.stringify(before));
+    expect(unmapped()).toBe(true);
+    expect(cloud.condition(Nova, 'nova')?.status).toBe('False');
     await cloud.ready(Nova, 'nova');
     await cloud.settle();
     expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {})).toEqual(['cell0']);

@@ -214,6 +214,9 @@ export function spareCleaner(cx: NovaCx, cell: string): void {
   if (found) cx.keep(found);
 }
 
+/** Whether it may still be mapped: its way into the API's database is there until it is not. */
+export const isMapped = (cx: NovaCx, cell: string): boolean => cx.get(Secret, configName(cx.name, cell)) !== undefined;
+
 /** The cell's computes that run in pods. */
 const computePods = (cx: NovaCx, cell: string) =>
   cx
@@ -248,8 +251,7 @@ function ownHosts(cx: NovaCx, cell: string): string {
  */
 export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
   const going = cx.object.metadata.deletionTimestamp !== undefined;
-  const mapped = cx.get(Secret, configName(cx.name, cell)) !== undefined;
-  if (!going && mapped) {
+  if (!going && isMapped(cx, cell)) {
     const bundle = await cx.secretIfAny(bundleSecret(cx.name));
     const trusted = bundle && { secret: bundleSecret(cx.name), text: '' };
     const { incarnation } = (await cx.secretIfAny(databaseSecret(cx.name, cell))) ?? {};

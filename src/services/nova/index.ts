@@ -12,7 +12,7 @@ import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
 import { assertReady, isReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
-import { type Outdated, rotation, USERS } from '../credentials.ts';
+import { mountedBy, type Outdated, rotation, USERS } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
 import { hostAddress } from '../hosts.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
@@ -31,6 +31,7 @@ import {
   cellObject,
   cleanCell,
   computesOf,
+  isMapped,
   leaveCell,
   mapCell,
   registerCellBus,
@@ -206,10 +207,20 @@ async function letCellGo(
 ): Promise<void> {
   const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
   if (known[cell] !== hash) return;
-  const text = cellsText(known);
-  const outdated: Outdated = data => data[MAPPED_CELLS] !== undefined && data[MAPPED_CELLS] !== text;
-  for (const { letGo } of packed) await letGo(outdated);
+  for (const { letGo } of packed) await letGo(outdated(known));
 }
+
+/** Config with other cells than those. */
+function outdated(known: Readonly<Record<string, string>>): Outdated {
+  const text = cellsText(known);
+  return data => data[MAPPED_CELLS] !== undefined && data[MAPPED_CELLS] !== text;
+}
+
+/** The parts that read the list of cells at their start; those of another Nova have another list. */
+const remembers = (cx: NovaCx, { metadata: { labels } }: DeepReadonly<AnyObject>): boolean =>
+  ['api', 'scheduler', 'metadata', `${CELL0}-conductor`].some(
+    part => labels?.['app.kubernetes.io/instance'] === `${cx.name}-${part}`,
+  );
 
 const cleaning = row('HousekeepingReady', {
   needs: { cells, trusted },
@@ -235,7 +246,16 @@ function coming(cx: NovaCx, mapped: ReadonlyMap<string, unknown>): readonly stri
     .filter(name => !told.get(name)?.message?.includes('User: '));
 }
 
-/** What the parts start with and restart for. A cell that is being mapped again keeps its line: it is still mapped. */
+/** Cells that are being taken out, of those that pods know. */
+const leaving = (cx: NovaCx, known: Readonly<Record<string, string>>): readonly string[] => {
+  const asked = cellsOf(cx.spec).map(cell => cell.name);
+  return Object.keys(known).filter(name => !asked.includes(name));
+};
+
+/**
+ * What the parts start with and restart for. A cell that is being mapped again keeps its line, because it is still mapped;
+ * so does one that is taken out, because who starts before it is unmapped remembers it.
+ */
 const mappings = row('CellMappingsReady', {
   needs: { cells, bus, user },
   run: async (cx, { cells }) => {
@@ -257,6 +277,7 @@ const mappings = row('CellMappingsReady', {
       const hash = cells.get(cell.name)?.hash ?? before[cell.name];
       if (hash !== undefined) lines[cell.name] = hash;
     }
+    for (const name of leaving(cx, before)) if (isMapped(cx, name)) lines[name] = before[name]!;
     await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data: encoded(lines) });
     // Those of cell0, which all parts at the top share.
     return cells.get(CELL0)!.links;
@@ -369,6 +390,14 @@ const answering = row('Answering', {
       const settled = found && isReady(found as DeepReadonly<AnyObject>);
       return settled ? expectedOf('nova-conductor', name, found.spec.replicas) : [];
     });
+    const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
+    if (leaving(cx, known).length > 0 || mountedBy(cx, outdated(known), object => !remembers(cx, object)))
+      throw wait({
+        reason: 'CellsNotMapped',
+        what: 'Pods remember other cells than those that are mapped',
+        who: 'Operator',
+        next: 'start them again',
+      });
     const computes = [...cells.keys()].flatMap(cell => computesOf(cx, cell));
     const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors, ...computes];
     const answer = await cx.cloud.identity(trusting(logins.identity.link, trusted)).get(apiUrl(cx), '/os-services');
