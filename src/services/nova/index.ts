@@ -382,6 +382,14 @@ const entry = row('EndpointsReady', {
 const answering = row('Answering', {
   needs: { api, scheduler, cells, logins, trusted },
   run: async (cx, { cells, logins, trusted }) => {
+    const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
+    if (leaving(cx, known).length > 0 || mountedBy(cx, outdated(known), object => !remembers(cx, object)))
+      throw wait({
+        reason: 'CellsNotMapped',
+        what: 'Pods remember other cells than spec.cellTemplates names',
+        who: 'Operator',
+        next: 'start them again when these are mapped, and others are not',
+      });
     const { replicas = 0 } = cx.get(NovaScheduler, `${cx.name}-scheduler`)?.spec ?? {};
     const conductors = [...cells.keys()].flatMap(cell => {
       const name = `${cellObject(cx.name, cell)}-conductor`;
@@ -390,14 +398,6 @@ const answering = row('Answering', {
       const settled = found && isReady(found as DeepReadonly<AnyObject>);
       return settled ? expectedOf('nova-conductor', name, found.spec.replicas) : [];
     });
-    const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
-    if (leaving(cx, known).length > 0 || mountedBy(cx, outdated(known), object => !remembers(cx, object)))
-      throw wait({
-        reason: 'CellsNotMapped',
-        what: 'Pods remember other cells than those that are mapped',
-        who: 'Operator',
-        next: 'start them again',
-      });
     const computes = [...cells.keys()].flatMap(cell => computesOf(cx, cell));
     const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors, ...computes];
     const answer = await cx.cloud.identity(trusting(logins.identity.link, trusted)).get(apiUrl(cx), '/os-services');
