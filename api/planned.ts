@@ -13,7 +13,6 @@ export interface Planned {
   readonly waitsFor: string;
 }
 
-const CACHE = 'images whose clients of memcached speak TLS (docs/how-to/tls.md; no issue yet)';
 const REGIONS = 'one Keystone for several regions (no issue yet): until then the region comes with Keystone';
 const PARTS = "actions of Nova's parts (no issue yet): until then those of the Nova do";
 const MEMBERS = 'databases with three members (high availability; no issue yet): one member holds no election';
@@ -28,7 +27,6 @@ const actions: Planned = { fields: ['actions'], waitsFor: PARTS };
  * kind that gets them answers for their fields.
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
-  Memcached: [{ fields: ['tls.issuerRef', 'tls.secretName', 'tls.caBundleSecretName'], waitsFor: CACHE }],
   ...each([region], ['Glance', 'Placement', 'Neutron', 'Heat', 'Cinder']),
   OVNNetwork: [{ fields: ['electionTimerMS'], waitsFor: MEMBERS }],
   NovaCell: [actions],

@@ -23,7 +23,8 @@ function authority() {
 }
 
 const services = `${namespace}.svc.cluster.local`;
-const { ca, cert, key } = authority().issue({ names: [`*.${services}`, `*.glance-api-members.${services}`] });
+const below = ['glance-api-members', 'memcached'].map(service => `*.${service}.${services}`);
+const { ca, cert, key } = authority().issue({ names: [`*.${services}`, ...below] });
 const secret = {
   apiVersion: 'v1',
   kind: 'Secret',

@@ -28,6 +28,12 @@ export const identity = () => ({
   ).optional(),
 });
 
+const memcachedSecret = () => ({
+  memcachedSecret: objectName(
+    'Secret with the CA of memcachedServers, key ca.crt: the way to them is encrypted. Absent: it is plain.',
+  ).optional(),
+});
+
 export const memcached = () => ({
   memcachedInstance: objectName('Memcached object to cache in.').default('memcached'),
   memcachedServers: list(
@@ -35,6 +41,7 @@ export const memcached = () => ({
     'Addresses of existing memcached servers, instead of memcachedInstance.',
     32,
   ).optional(),
+  ...memcachedSecret(),
 });
 
 /** Links of Nova's processes: Secrets only, so that each works without the objects above it (seed 000, decision 2). */
@@ -59,6 +66,7 @@ export const secretLinks = {
       'Addresses of memcached servers; without any, nothing is cached.',
       32,
     ).optional(),
+    ...memcachedSecret(),
   }),
   cellMappings: () => ({
     cellMappingsSecret: objectName(

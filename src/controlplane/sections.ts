@@ -1,6 +1,7 @@
 import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
 import { CHILDREN, type OpenStackControlPlane, type Phase } from '../../api/openstack/controlplane.ts';
 import type { DeepReadonly } from '../kube/object.ts';
+import { cachesOverTls } from '../services/links.ts';
 
 export type Cloud = ObjectOf<typeof OpenStackControlPlane>;
 export type CloudSpec = SpecOf<typeof OpenStackControlPlane>;
@@ -57,9 +58,6 @@ const CLOUD_WIDE = [
 /** Whom all parts of a cloud trust; for people too. */
 export const CLOUD_BUNDLE = 'openstack-ca-bundle';
 
-/** Clients of the cache speak no TLS (src/services/memcached). */
-const PLAIN: readonly SectionName[] = ['memcached'];
-
 /** The certificate of the one host that all APIs share under `routing: path`. */
 export const CLOUD_CERTIFICATE = 'openstack-public-tls';
 
@@ -72,7 +70,8 @@ export function certifiedHost({ publicDomain, ingress, tls }: DeepReadonly<Cloud
 /** TLS as the cloud has it; a section says by which issuer or Secret, or that it goes without. */
 function encrypted(spec: DeepReadonly<CloudSpec>, section: SectionName): object {
   const { enabled = false, issuerRef } = spec.tls ?? {};
-  if (!enabled || PLAIN.includes(section) || !kindOf(section).specFields.includes('tls')) return {};
+  if (!enabled || !kindOf(section).specFields.includes('tls')) return {};
+  if (section === 'memcached' && !cachesOverTls(spec.release)) return {};
   const own = (spec[section] as { readonly tls?: object }).tls;
   const host = certifiedHost(spec);
   const { ingress } = published(spec, section) as { readonly ingress?: { readonly hostname: string } };

@@ -1,3 +1,4 @@
+import type { Release } from '../../api/blocks/common.ts';
 import type { AnyKind, ObjectOf } from '../../api/kind.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
@@ -16,6 +17,7 @@ import * as mariadb from './mariadb/address.ts';
 import { memcachedServers } from './memcached/address.ts';
 import type { Place } from './names.ts';
 import * as rabbitmq from './rabbitmq/address.ts';
+import { servingSecret } from './tls/certificate.ts';
 import { CA_BUNDLE, trustOf } from './tls/trust.ts';
 import { blocks } from './tls/x509.ts';
 
@@ -55,6 +57,12 @@ export interface IdentityLink {
   readonly outside?: string;
 }
 
+export interface CacheLink {
+  /** host:port; without any, nothing is cached. */
+  readonly servers: readonly string[];
+  readonly ca?: string;
+}
+
 interface IdentitySpec {
   readonly keystoneInstance: string;
   readonly keystoneSecret?: string;
@@ -69,9 +77,11 @@ interface BusSpec {
   readonly messageBusSecret?: string;
 }
 interface CacheSpec {
+  readonly release: Release;
   /** Absent from kinds that take addresses only; without any, nothing is cached. */
   readonly memcachedInstance?: string;
   readonly memcachedServers?: readonly string[];
+  readonly memcachedSecret?: string;
 }
 
 const specOf = <S>(cx: Cx<Managed>): S => cx.spec as unknown as S;
@@ -272,12 +282,39 @@ export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
 }
 
 /** Where it caches; nowhere without an instance. */
-export function cache<O extends Managed>(cx: Cx<O>): readonly string[] {
-  const spec = specOf<CacheSpec>(cx);
-  if (spec.memcachedServers || !spec.memcachedInstance) return spec.memcachedServers ?? [];
-  const field = 'spec.memcachedInstance or spec.memcachedServers';
-  return memcachedServers(named(cx, Memcached, spec.memcachedInstance, field), cx);
+export async function cache<O extends Managed>(cx: Cx<O>): Promise<CacheLink> {
+  const link = await cacheLink(cx);
+  const { release } = specOf<CacheSpec>(cx);
+  if (link.ca === undefined || cachesOverTls(release)) return link;
+  throw stall({
+    reason: 'NotSupported',
+    what: `The way to memcached is encrypted, and the clients of it in ${release} speak no TLS`,
+    who: 'User',
+    next: 'set tls.enabled of the Memcached to false, or leave spec.memcachedSecret out',
+  });
 }
+
+/** keystonemiddleware of 2025.1 has no option for it, and the pool of its oslo.cache does not read the one it has. */
+export const cachesOverTls = (release: Release): boolean => release >= '2025.2';
+
+async function cacheLink<O extends Managed>(cx: Cx<O>): Promise<CacheLink> {
+  const { memcachedServers: servers, memcachedInstance: instance, memcachedSecret: secret } = specOf<CacheSpec>(cx);
+  if (servers || !instance) {
+    const field = 'spec.memcachedSecret';
+    return { servers: servers ?? [], ...(secret && caIn(await cx.secret(secret, ['ca.crt'], field), secret, field)) };
+  }
+  const server = named(cx, Memcached, instance, 'spec.memcachedInstance or spec.memcachedServers');
+  const ca = await trustOf(cx, server);
+  return { servers: memcachedServers(server, cx), ...(ca !== undefined && { ca }) };
+}
+
+/** The same way for parts that take addresses and Secrets only. */
+export const cacheFields = <O extends Managed>(cx: Cx<O>, link: CacheLink) => ({
+  memcachedServers: [...link.servers],
+  ...(link.ca !== undefined && {
+    memcachedSecret: specOf<CacheSpec>(cx).memcachedSecret ?? servingSecret(specOf<CacheSpec>(cx).memcachedInstance!),
+  }),
+});
 
 /** Where service users live. */
 const SERVICE_PROJECT = 'service';

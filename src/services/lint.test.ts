@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Release } from '../../api/blocks/common.ts';
 import type { AnyKind } from '../../api/kind.ts';
 import { Cinder } from '../../api/openstack/cinder.ts';
 import { Glance } from '../../api/openstack/glance.ts';
@@ -11,6 +12,7 @@ import { write } from '../oslo/write.ts';
 import { backupFiles, cinderConf } from './cinder/config.ts';
 import { glanceConf } from './glance/index.ts';
 import { heatConf } from './heat/index.ts';
+import { cachesOverTls } from './links.ts';
 import { agentFiles } from './neutron/agents.ts';
 import { ml2File, neutronConf } from './neutron/config.ts';
 import { agentSections } from './ovn/chassis.ts';
@@ -31,7 +33,7 @@ const input = (kind: AnyKind, spec: object, more: object = {}) =>
     databases: {},
     bus: undefined,
     identity: { url: 'http://keystone:5000', user: 'x', password: 'p', project: 'service', region: 'RegionOne', ...ca },
-    cache: ['memcached-0:11211'],
+    cache: { servers: ['memcached-0:11211'], ...(cachesOverTls((spec as { release: Release }).release) && ca) },
     ...more,
   }) as object as ConfigInput<never, never>;
 

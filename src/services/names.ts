@@ -10,9 +10,9 @@ export interface Place {
 export const serviceHost = (place: Place, service: string): string =>
   `${service}.${place.namespace}.svc.${place.env.CLUSTER_DOMAIN ?? 'cluster.local'}`;
 
-/** The name of one member of a StatefulSet behind its headless Service. */
-export const memberHost = (place: Place, set: string, ordinal: number, service: string): string =>
-  `${set}-${ordinal}.${serviceHost(place, service)}`;
+/** The names of the members of a StatefulSet behind its headless Service. */
+export const memberHosts = (place: Place, set: string, members: number, service: string): string[] =>
+  Array.from({ length: members }, (_, ordinal) => `${set}-${ordinal}.${serviceHost(place, service)}`);
 
 /** Selects the pods of one component of one object. */
 export const podLabels = (kind: string, name: string, component: string): Record<string, string> => ({

@@ -2,7 +2,7 @@ import type { Release } from '../../api/blocks/common.ts';
 import { at, type Part } from '../oslo/conf.ts';
 import type { Section, Sections } from '../oslo/model.ts';
 import { hashOf } from '../runtime/plan/canonical.ts';
-import { type BusLink, busUrl, type IdentityLink } from './links.ts';
+import { type BusLink, busUrl, type CacheLink, type IdentityLink } from './links.ts';
 import { CA_BUNDLE } from './tls/trust.ts';
 
 /** Sections that services share. Options and reasons: openstack-facts 1.1. */
@@ -37,10 +37,11 @@ export const busSections = (link: BusLink): Sections => ({
   },
 });
 
-export const cacheSection = (servers: readonly string[], release: Release): Section => ({
+export const cacheSection = ({ servers, ca }: CacheLink, release: Release): Section => ({
   enabled: servers.length > 0,
   backend: 'oslo_cache.memcache_pool',
   memcache_servers: servers.length > 0 ? [...servers] : undefined,
+  ...(ca !== undefined && { tls_enabled: true, tls_cafile: CA_BUNDLE }),
   // With the defaults an API stalls for minutes when a memcached pod dies.
   memcache_dead_retry: 30,
   // Renamed in 2026.1.
@@ -66,7 +67,7 @@ export const userSection = (link: IdentityLink): Section => ({
 });
 
 /** How a service asks Keystone whose token it was shown. */
-export const authTokenSection = (link: IdentityLink, servers: readonly string[], type: string): Section => ({
+export const authTokenSection = (link: IdentityLink, { servers, ca }: CacheLink, type: string): Section => ({
   ...userSection(link),
   www_authenticate_uri: link.url,
   interface: 'internal',
@@ -75,20 +76,16 @@ export const authTokenSection = (link: IdentityLink, servers: readonly string[],
   service_token_roles_required: true,
   memcached_servers: servers.length > 0 ? [...servers] : undefined,
   memcache_pool_dead_retry: 10,
-  ...(link.ca !== undefined && servers.length > 0 && sealed(link)),
+  ...(ca !== undefined && { memcache_tls_enabled: true, memcache_tls_cafile: CA_BUNDLE }),
+  ...(ca === undefined && link.ca !== undefined && servers.length > 0 && sealed(link)),
 });
 
-/**
- * The way to memcached is never encrypted: its clients need a library for that which images do not have (docs/how-to/tls.md).
- * So what is kept there of tokens is, by a key that only the pods of this service know.
- */
+/** In a cloud with TLS whose way to memcached is plain, what is kept there of tokens is not: only the pods of this service know the key. */
 const sealed = (link: IdentityLink): Section => ({
   memcache_security_strategy: 'ENCRYPT',
   memcache_secret_key: hashOf(['memcached', link.password]).slice(0, 32),
 });
 
 /** The section by which an API asks Keystone, from the links of a service of this catalog type. */
-export const authToken = (
-  x: { readonly identity: IdentityLink; readonly cache: readonly string[] },
-  type: string,
-): Part => at('topology', { keystone_authtoken: authTokenSection(x.identity, x.cache, type) });
+export const authToken = (x: { readonly identity: IdentityLink; readonly cache: CacheLink }, type: string): Part =>
+  at('topology', { keystone_authtoken: authTokenSection(x.identity, x.cache, type) });

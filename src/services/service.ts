@@ -25,8 +25,8 @@ import { rotation, USERS } from './credentials.ts';
 import { applyService, endpointsOf } from './expose.ts';
 import { clean, cleaningScript } from './housekeeping.ts';
 import { type Beside, type Exposed, PUBLISHING_MANAGES, PUBLISHING_READS, prefixOf, publish } from './ingress.ts';
-import { type BusLink, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
-import { memberHost, podLabels, serviceHost, workloadName } from './names.ts';
+import { type BusLink, type CacheLink, cache, type DatabaseLink, databaseUrl, type IdentityLink } from './links.ts';
+import { memberHosts, podLabels, serviceHost, workloadName } from './names.ts';
 import { isolation, open } from './network.ts';
 import { overrideOf, type Peer, withoutService } from './override.ts';
 import { AWAITED, kollaStart, type Process, type ProcessVolume, podSpec, type Requests } from './pod.ts';
@@ -34,7 +34,7 @@ import { type Databases, linked, register, type SecretFields, type Source } from
 import { busSections, databaseSection, logging } from './sections.ts';
 import { certificate, MANAGES, overTls, READS } from './tls/certificate.ts';
 import { isBundle, tlsVolumes, trust, trusting } from './tls/trust.ts';
-import { blockOf, type PodsSpec, processOf, runWorkload, type Workload } from './workload.ts';
+import { blockOf, type PodsSpec, processOf, replicasOf, runWorkload, type Workload } from './workload.ts';
 
 /** What a service's config is made of. `input` is what its own input hook gave. */
 export interface ConfigInput<S, I = void> {
@@ -46,7 +46,7 @@ export interface ConfigInput<S, I = void> {
   readonly bus: BusLink | undefined;
   /** Present unless the service's table has no Keystone at all. */
   readonly identity: IdentityLink;
-  readonly cache: readonly string[];
+  readonly cache: CacheLink;
   /** Its own pods serve over TLS. */
   readonly tls: boolean;
   readonly input: I;
@@ -170,15 +170,18 @@ export function serve<K extends AnyKind, I = void>(
     run: cx => certificate(cx, { hosts: hostsOf(cx), client: service.client ?? false }),
   });
   const hostsOf = (cx: Cx<O>): string[] =>
-    wanted(cx).flatMap(([component, { ports, members }]) => {
+    wanted(cx).flatMap(([component, workload]) => {
       const name = workloadName(cx.name, component);
-      if (ports === undefined) return [];
-      return [serviceHost(cx, name), ...(members ? [memberHost(cx, name, 0, `${name}-members`)] : [])];
+      if (workload.ports === undefined) return [];
+      const members = workload.members ? replicasOf(cx, workload) : 0;
+      return [serviceHost(cx, name), ...memberHosts(cx, name, members, `${name}-members`)];
     });
   const config = row('ConfigReady', {
     needs: { input, databases: from.databases, logins: from.logins, custom, own },
     run: async (cx, d) => {
-      const cas = [...Object.values(d.databases ?? {}), d.logins?.bus, d.logins?.identity].map(link => link?.ca);
+      const cached = await cache(cx);
+      const links = [...Object.values(d.databases ?? {}), d.logins?.bus, d.logins?.identity, cached];
+      const cas = links.map(link => link?.ca);
       const trusted = await trust(cx, ...cas, d.own?.trust, ...(service.trusts?.(d.input as I) ?? []));
       const mounts = tlsVolumes(trusted, d.own);
       const x: ConfigInput<SpecOf<K>, I> = {
@@ -189,13 +192,13 @@ export function serve<K extends AnyKind, I = void>(
         databases: d.databases ?? {},
         bus: d.logins?.bus,
         identity: d.logins?.identity as IdentityLink,
-        cache: cache(cx),
+        cache: cached,
         tls: d.own !== undefined,
         input: d.input as I,
       };
       const own = service.config?.(x);
-      const links = at('topology', linkSections(service.databases ?? {}, x));
-      const main = own ? [generatedFile(conf(own.service, logging, ...own.parts, links))] : [];
+      const urls = at('topology', linkSections(service.databases ?? {}, x));
+      const main = own ? [generatedFile(conf(own.service, logging, ...own.parts, urls))] : [];
       const base = [...main, ...(service.files?.(x) ?? [])];
       const pods = wanted(cx).map(([component, workload], index) => {
         const process = processOf(cx, service, component, workload, workload.bare === true ? [] : mounts);

@@ -1,5 +1,5 @@
 import type { ConfigFile } from './config.ts';
-import { OWN_CERTIFICATE, OWN_KEY } from './tls/trust.ts';
+import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from './tls/trust.ts';
 
 export interface Uwsgi {
   readonly service: string;
@@ -73,7 +73,7 @@ def application(environ, start_response):
 }
 
 export function uwsgiFile(app: Uwsgi): ConfigFile {
-  const settings: Record<string, string | number> = {
+  const settings: Record<string, string | number | readonly string[]> = {
     master: 'true',
     'die-on-term': 'true',
     // Finish what is running when asked to stop.
@@ -94,8 +94,9 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
       ? {
           [app.chunked ? 'https' : 'https-socket']: `0.0.0.0:${app.port},${OWN_CERTIFICATE},${OWN_KEY}`,
           ...(app.chunked && { 'http-timeout': 600, 'http-buffer-size': 65535 }),
-          // A renewed certificate: workers end what they do, the socket stays open, and nobody is turned away.
-          'touch-reload': OWN_CERTIFICATE,
+          // A renewed certificate, or another CA, which clients of memcached read once: workers end what they do, the
+          // socket stays open, and nobody is turned away.
+          'touch-reload': [OWN_CERTIFICATE, CA_BUNDLE],
         }
       : { 'http-socket': `0.0.0.0:${app.port}` }),
     'http-auto-chunked': 'true',
@@ -112,6 +113,6 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     'log-5xx': 'true',
     ...app.settings,
   };
-  const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
+  const lines = Object.entries(settings).flatMap(([key, value]) => [value].flat().map(each => `${key} = ${each}\n`));
   return { key: keyOf(app), path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };
 }

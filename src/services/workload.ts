@@ -147,6 +147,9 @@ export function blockOf<O extends Managed, S>(cx: Cx<O>, workload: Workload<S>):
   return { podProfile: spec.podProfile, ...Object.fromEntries(set) };
 }
 
+export const replicasOf = <O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): number =>
+  templateOf(cx, workload).replicas ?? workload.replicas ?? specOf(cx).replicas;
+
 export function processOf<O extends Managed, S>(
   cx: Cx<O>,
   owner: Owner,
@@ -205,7 +208,7 @@ export async function runWorkload<O extends Managed, S>(
   const resource = workload.as ?? Deployment;
   const name = workloadName(cx.name, component);
   const labels = podLabels(cx.object.kind, cx.name, component);
-  const replicas = templateOf(cx, workload).replicas ?? workload.replicas ?? specOf(cx).replicas;
+  const replicas = replicasOf(cx, workload);
   const unserved = workload.ports ? undefined : overrideOf(cx, 'service', workload.template);
   if (unserved?.template !== undefined) throw withoutService(unserved);
   const override = overrideOf(cx, 'podTemplate', workload.template);

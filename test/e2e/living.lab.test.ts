@@ -5,6 +5,7 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { CLOUD_NAMESPACE as namespace, prepareCloud } from '../../lab/cloud.ts';
 import { ISSUER } from '../../lab/cluster/certificates.ts';
 import { nodesOf } from '../../lab/cluster/layout.ts';
+import { kubectl } from '../../lab/kubectl.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Pod, Secret } from '../../src/kube/resource.ts';
 import { type LabStage, labStage } from './lab.ts';
@@ -28,6 +29,7 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
     spec: { ...yaml.spec, release, nova: { ...yaml.spec.nova, apiServiceTemplate: { replicas: 2 } }, ...more },
   });
   const keystone = `keystone-api.${namespace}.svc.cluster.local`;
+  const memcached = `memcached-0.memcached.${namespace}.svc.cluster.local`;
 
   /** As somebody who was told of both addresses. */
   async function login(): Promise<OpenStack> {
@@ -103,16 +105,28 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
     await stage.pass(20);
     expect([...(await login()).catalog.values()].filter(url => !url.startsWith('https://'))).toEqual([]);
     expect(report('with TLS').failed).toEqual([]);
+    // Those who ask it speak TLS: there is no other way in, but from its own pod.
+    const stats = "exec 3<>/dev/tcp/127.0.0.1/11210; printf 'stats\\r\\nquit\\r\\n' >&3; cat <&3";
+    const said = await kubectl(['-n', namespace, 'exec', 'memcached-0', '--', 'bash', '-c', stats]);
+    const [, hits] = /STAT get_hits (\d+)/.exec(said) ?? [];
+    console.log(
+      `memcached over TLS: ${hits} hits, ${/STAT ssl_handshake_errors (\d+)/.exec(said)?.[1]} handshakes failed`,
+    );
+    expect(Number(hits)).toBeGreaterThan(0);
   });
 
   it('takes renewed certificates without a restart', async () => {
     const running = await pods();
-    const before = await shownBy(keystone, 5000);
+    const [before, cached] = [await shownBy(keystone, 5000), await shownBy(memcached, 11211)];
     for (const { metadata } of await stage.list(Secret))
       if (metadata.name.endsWith('-certificate')) await stage.remove(Secret, metadata.name);
     await until(stage, 'Keystone shows another certificate', 300, async () => {
       const now = await shownBy(keystone, 5000).catch(() => before);
       return now !== before;
+    });
+    await until(stage, 'memcached shows another certificate', 300, async () => {
+      const now = await shownBy(memcached, 11211).catch(() => cached);
+      return now !== cached;
     });
     await stage.pass(60);
     expect(await pods()).toEqual(running);

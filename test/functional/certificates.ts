@@ -25,6 +25,7 @@ export const authority = (name: string): Authority => makeAuthority(name, BEGIN)
 export const EVERY_NAME = [
   '*.openstack.svc.cluster.local',
   '*.glance-api-members.openstack.svc.cluster.local',
+  '*.memcached.openstack.svc.cluster.local',
   '*.g-api-members.openstack.svc.cluster.local',
   '*.cloud.example.org',
 ];

@@ -29,7 +29,10 @@ import {
 
 const minimal = parse(readFileSync('config/samples/controlplane_minimal.yaml', 'utf8')) as AnyObject & { spec: object };
 const own = { tls: { secretName: 'cert' } };
-const SERVERS = ['mariadb', 'rabbitmq', 'keystone', 'glance', 'placement', 'ovn', 'neutron', 'nova', 'heat', 'horizon'];
+const SERVERS = [
+  ...['mariadb', 'rabbitmq', 'memcached', 'keystone', 'glance', 'placement', 'ovn', 'neutron', 'nova'],
+  ...['heat', 'horizon'],
+];
 const parts = (section: object) =>
   Object.fromEntries(
     SERVERS.map(name => [name, { ...section, ...(['heat', 'horizon'].includes(name) && { enabled: true }) }]),
@@ -86,14 +89,20 @@ describe('TLS on a living cloud', () => {
     left = cloud.left();
   }, 240_000);
 
-  it('is switched on by edit: every API, the database, the bus and OVN, and every pod that speaks to them', async () => {
+  it('is switched on by edit: every API, the database, the bus, the cache and OVN, and every pod that speaks to them', async () => {
     expect(internal(cloud).every(url => url.startsWith('http://'))).toBe(true);
     cloud.apply(secured);
     await settled();
     expect(internal(cloud).filter(url => !url.startsWith('https://'))).toEqual([]);
     const kept = Object.keys(before).filter(name => !differing(before, templates(cloud)).includes(name));
     // They speak to nobody over the network of the cloud, or to none that has TLS.
-    expect(kept.sort()).toEqual(['memcached', 'nova-cell1-libvirt', 'nova-cell1-libvirt-virtlogd']);
+    expect(kept.sort()).toEqual(['nova-cell1-libvirt', 'nova-cell1-libvirt-virtlogd']);
+    expect(text(cloud, 'memcached-config-data', 'memcached.config.json')).toContain(
+      '-l 0.0.0.0:11211,notls:127.0.0.1:',
+    );
+    expect(text(cloud, 'keystone-config-data', '01-keystone.conf')).toContain('\ntls_enabled = true\n');
+    expect(text(cloud, 'nova-api-config-data', '01-nova.conf')).toContain('\nmemcache_tls_enabled = true\n');
+    expect(text(cloud, 'horizon-config-data', 'local_settings.py')).toContain('{"tls_context": ssl.create_default_');
     expect(text(cloud, 'nova-api-config-data', '01-nova.conf')).toContain('&ssl_ca=/etc/openstack-tls/ca/ca.crt');
     expect(text(cloud, 'neutron-config-data', 'ml2_conf.ini')).toMatch(/ovn_nb_connection = ssl:/);
     expect(text(cloud, 'ovn-config-data', 'nb.sh')).toContain('set-connection pssl:6641');
@@ -242,11 +251,36 @@ describe('TLS that can not be', () => {
     await cloud.ready(MariaDB, 'mariadb');
   });
 
-  it('memcached refuses it in words', async () => {
-    const cloud = await Cloud.start();
-    cloud.apply(objectOf(Memcached, 'm', { tls: { enabled: true } }));
+  it('a release whose clients of memcached speak no TLS goes on in plain, sealed, and says so where it is asked for', async () => {
+    const cloud = await readyCloud(
+      { release: '2025.1', tls: { enabled: true }, mariadb: own, rabbitmq: own, keystone: own },
+      c => c.apply(certificateSecret('cert', first)),
+    );
+    expect(cloud.get(Memcached, 'memcached')?.spec).not.toHaveProperty('tls');
+    cloud.apply(objectOf(Placement, 'placement', { release: '2025.1', ...own }));
+    await cloud.ready(Placement, 'placement');
+    expect(text(cloud, 'placement-config-data', '01-placement.conf')).toContain('memcache_security_strategy = ENCRYPT');
+    cloud.hands.patch(Memcached, NS, 'memcached', { spec: { tls: { enabled: true, secretName: 'cert' } } });
     await cloud.settle();
-    expect(cloud.condition(Memcached, 'm', 'InputReady')).toMatchObject({ reason: 'NotSupported' });
+    expect(cloud.condition(Placement, 'placement', 'ConfigReady')).toMatchObject({
+      reason: 'NotSupported',
+      message: expect.stringContaining('clients of it in 2025.1 speak no TLS. User: set tls.enabled of the Memcached'),
+    });
+  });
+
+  it('caches that somebody else runs are spoken to over TLS when their CA is given', async () => {
+    const cloud = await readyCloud({}, c => c.apply(secret('ca', { 'ca.crt': second.ca })));
+    cloud.apply(objectOf(Placement, 'placement', { memcachedServers: ['cache.example:11211'], memcachedSecret: 'ca' }));
+    await cloud.ready(Placement, 'placement');
+    const written = text(cloud, 'placement-config-data', '01-placement.conf');
+    expect(written).toContain('memcache_tls_cafile = /etc/openstack-tls/ca/ca.crt');
+    expect(text(cloud, 'placement-ca-bundle', 'ca.crt')).toBe(union(second.ca));
+    cloud.apply(secret('ca', { 'ca.crt': 'no certificate' }));
+    await cloud.settle();
+    expect(cloud.condition(Placement, 'placement', 'ConfigReady')).toMatchObject({
+      reason: 'CertificateInvalid',
+      message: expect.stringContaining('Secret ca, named in spec.memcachedSecret'),
+    });
   });
 
   it('a Neutron without a certificate is told that its OVN asks for one', async () => {
@@ -262,8 +296,9 @@ describe('TLS that can not be', () => {
 
 describe('hand-made Secrets with a CA', () => {
   it('make services speak TLS, and the operator too', async () => {
-    const cloud = await readyCloud({ tls: { enabled: true }, mariadb: own, rabbitmq: own, keystone: own }, c =>
-      c.apply(certificateSecret('cert', first)),
+    const cloud = await readyCloud(
+      { tls: { enabled: true }, mariadb: own, rabbitmq: own, memcached: own, keystone: own },
+      c => c.apply(certificateSecret('cert', first)),
     );
     sqlOf(cloud).databases.hand = { schemas: [] };
     const ca = { 'ca.crt': first.ca };

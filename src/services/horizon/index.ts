@@ -8,7 +8,6 @@ import { plainTexts } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { endpointsOf } from '../expose.ts';
 import { internalUrl } from '../keystone/address.ts';
-import { cache } from '../links.ts';
 import { workloadName } from '../names.ts';
 import { linkedService } from '../service.ts';
 import { trustOf } from '../tls/trust.ts';
@@ -53,7 +52,6 @@ export const horizon = linkedService<typeof Horizon, HorizonInput>(
       return {
         ...(await keystoneAt(cx)),
         secretKey: (await secretKey(cx))['secret-key'],
-        cache: cache(cx),
         urls: [internal, outside('')],
         text: (await plainTexts(cx)).map(({ text }) => text),
       };
@@ -77,11 +75,11 @@ export const horizon = linkedService<typeof Horizon, HorizonInput>(
         { volumes: () => [{ name: 'static', mountPath: STATIC, emptyDir: {} }] },
       ),
     },
-    files: ({ input, spec, tls }) => [
+    files: ({ input, cache, spec, tls }) => [
       {
         key: 'local_settings.py',
         path: '/etc/openstack-dashboard/local_settings.py',
-        text: settingsText(input, spec.region, tls),
+        text: settingsText(input, cache, spec.region, tls),
       },
     ],
   },

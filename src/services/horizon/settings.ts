@@ -1,4 +1,5 @@
 import { type Literal, python } from '../../oslo/python.ts';
+import type { CacheLink } from '../links.ts';
 import { CA_BUNDLE } from '../tls/trust.ts';
 
 export const STATIC = '/var/lib/openstack-dashboard/static';
@@ -8,7 +9,6 @@ export interface HorizonInput {
   readonly keystone: string;
   /** Of Keystone. */
   readonly ca: string | undefined;
-  readonly cache: readonly string[];
   /** Where it is reached; the last one is the users'. */
   readonly urls: readonly string[];
   /** The user's own settings, last. */
@@ -16,15 +16,20 @@ export interface HorizonInput {
 }
 
 /** Sessions live in the cache, which all pods share; without one they travel in cookies, signed. */
-const sessions = (servers: readonly string[]): Record<string, Literal> => ({
+const sessions = ({ servers }: CacheLink): Record<string, Literal> => ({
   SESSION_ENGINE: `django.contrib.sessions.backends.${servers.length > 0 ? 'cache' : 'signed_cookies'}`,
   ...(servers.length > 0 && {
     CACHES: { default: { BACKEND: 'django.core.cache.backends.memcached.PyMemcacheCache', LOCATION: servers } },
   }),
 });
 
+/** No literal has it. */
+const CACHE_TLS = `import ssl
+CACHES["default"]["OPTIONS"] = {"tls_context": ssl.create_default_context(cafile="${CA_BUNDLE}")}
+`;
+
 /** Options and reasons: openstack-facts 12. */
-export function settingsText(x: HorizonInput, region: string, tls: boolean): string {
+export function settingsText(x: HorizonInput, cache: CacheLink, region: string, tls: boolean): string {
   const outside = x.urls.at(-1) ?? '';
   const settings: Record<string, Literal> = {
     DEBUG: false,
@@ -35,7 +40,7 @@ export function settingsText(x: HorizonInput, region: string, tls: boolean): str
     ...((tls || x.ca !== undefined) && { OPENSTACK_SSL_CACERT: CA_BUNDLE }),
     OPENSTACK_KEYSTONE_DEFAULT_ROLE: 'member',
     DEFAULT_SERVICE_REGIONS: { '*': region },
-    ...sessions(x.cache),
+    ...sessions(cache),
     STATIC_ROOT: STATIC,
     // Made once before the first request, not by it.
     COMPRESS_OFFLINE: true,
@@ -47,6 +52,7 @@ export function settingsText(x: HorizonInput, region: string, tls: boolean): str
     }),
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${python(value)}\n`);
+  if (cache.ca !== undefined) lines.push(CACHE_TLS);
   const own = `# Written by openstack-operator; text of spec.customServiceConfig follows.\n${lines.join('')}`;
   return [own, ...x.text].join('\n');
 }

@@ -1,6 +1,6 @@
 import type { DeepReadonly } from '../../kube/object.ts';
 import { at, conf } from '../../oslo/conf.ts';
-import { type DatabaseLink, databaseUrl } from '../links.ts';
+import { type CacheLink, type DatabaseLink, databaseUrl } from '../links.ts';
 import { cacheSection, databaseSection, logging } from '../sections.ts';
 import type { KeystoneObject } from './address.ts';
 
@@ -9,7 +9,7 @@ export const CREDENTIAL_KEYS = '/etc/keystone/credential-keys';
 
 export const keystoneConf = (
   spec: DeepReadonly<KeystoneObject['spec']>,
-  links: { readonly database: DatabaseLink; readonly cache: readonly string[] },
+  links: { readonly database: DatabaseLink; readonly cache: CacheLink },
 ) =>
   conf(
     'keystone',

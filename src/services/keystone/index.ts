@@ -133,7 +133,8 @@ const config = row('ConfigReady', {
       under: prefixOf(cx.spec as Exposed),
       health: '/healthcheck',
     };
-    const trusted = await trust(cx, db.ca, own?.trust);
+    const cached = await cache(cx);
+    const trusted = await trust(cx, db.ca, cached.ca, own?.trust);
     const base = {
       image: imageOf('keystone', cx.spec, cx.env),
       user: 42425,
@@ -187,7 +188,7 @@ const config = row('ConfigReady', {
         },
       ],
     };
-    const files = [generatedFile(keystoneConf(cx.spec, { database: db, cache: cache(cx) })), ...user];
+    const files = [generatedFile(keystoneConf(cx.spec, { database: db, cache: cached })), ...user];
     const withApp = [...files, ...uwsgiFiles(app)];
     const starts = [kollaStart(api, withApp), kollaStart(sync, files), kollaStart(bootstrap, files)];
     return { api, sync, bootstrap, files, config: await configSecret(cx, [...withApp, ...starts]) };

@@ -1,7 +1,6 @@
 import { Memcached } from '../../../api/openstack/memcached.ts';
 import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
 import { configSecret, overwrittenFiles, plainText } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
@@ -10,42 +9,62 @@ import { podLabels } from '../names.ts';
 import { isolation } from '../network.ts';
 import { overrideOf } from '../override.ts';
 import { kollaStart, type Process, podTemplate } from '../pod.ts';
-import { overTls } from '../tls/certificate.ts';
+import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { OWN_CERTIFICATE, OWN_KEY, tlsVolumes } from '../tls/trust.ts';
 import { budget } from '../workload.ts';
-import { type MemcachedObject, memcachedServers, PORT } from './address.ts';
+import { type MemcachedObject, memcachedHosts, memcachedServers, PORT } from './address.ts';
 
 const row = rowsOf<MemcachedObject>();
 
-/**
- * Clients of the cache speak TLS only by python-binary-memcached, which images do not have, and keystonemiddleware of
- * 2025.1 not at all: a server that insists would be a cloud without a cache (docs/how-to/tls.md).
- */
 const input = row('InputReady', {
   run: async cx => {
     overwrittenFiles(cx, 'memcached', []);
-    if (overTls(cx.spec))
-      throw stall({
-        reason: 'NotSupported',
-        what: 'spec.tls.enabled is true, and the clients of memcached in the images of OpenStack speak no TLS',
-        who: 'User',
-        next: 'leave it out; what is kept of tokens is encrypted by those who keep it',
-      });
   },
 });
 
+const own = row('CertificateReady', {
+  when: object => overTls(object.spec),
+  run: cx => certificate(cx, { hosts: memcachedHosts(cx.object, cx) }),
+});
+
+/** Plain, and heard only within the pod: memcached reads its certificate again when a client says so, and nobody else shall. */
+const INNER = 11210;
+const listeners = (tls: boolean): string[] =>
+  tls
+    ? [
+        '-l',
+        `0.0.0.0:${PORT},notls:127.0.0.1:${INNER}`,
+        '-Z',
+        '-o',
+        `ssl_chain_cert=${OWN_CERTIFICATE},ssl_key=${OWN_KEY}`,
+      ]
+    : ['-l', '0.0.0.0'];
+
+/** Alive is whoever answers, also if what lies there can't be read: it goes on with what it has. */
+const refreshing = {
+  exec: {
+    command: [
+      'bash',
+      '-c',
+      `exec 3<>/dev/tcp/127.0.0.1/${INNER} && printf 'refresh_certs\\r\\n' >&3 && read -r -t 5 answer <&3`,
+    ],
+  },
+  timeoutSeconds: 10,
+};
+
 const config = row('ConfigReady', {
-  needs: { input },
-  run: async cx => {
+  needs: { input, own },
+  run: async (cx, { own }) => {
     const { memoryMB, maxConnections } = cx.spec;
-    const own = (await plainText(cx)).split(/\s+/).filter(arg => arg !== '');
+    const tls = own !== undefined;
+    const given = (await plainText(cx)).split(/\s+/).filter(arg => arg !== '');
     const process: Process = {
       name: 'memcached',
       image: imageOf('memcached', cx.spec, cx.env),
       argv: [
         'memcached',
         '-v',
-        '-l',
-        '0.0.0.0',
+        ...listeners(tls),
         '-p',
         `${PORT}`,
         '-U',
@@ -54,7 +73,7 @@ const config = row('ConfigReady', {
         `${maxConnections}`,
         '-m',
         `${memoryMB}`,
-        ...own,
+        ...given,
       ],
       user: 42457,
       userName: 'memcached',
@@ -62,7 +81,8 @@ const config = row('ConfigReady', {
       // The cache fills up in time, and is not set aside before.
       requests: { cpu: '10m', memory: '64Mi' },
       readiness: { tcpSocket: { port: PORT } },
-      liveness: { tcpSocket: { port: PORT }, periodSeconds: 30 },
+      liveness: { ...(tls ? refreshing : { tcpSocket: { port: PORT } }), periodSeconds: 30 },
+      ...(tls && { volumes: [...tlsVolumes(undefined, own)] }),
     };
     return { process, config: await configSecret(cx, [kollaStart(process, [])]) };
   },
@@ -107,6 +127,9 @@ const network = isolation<MemcachedObject>(() => [{ ports: [PORT], from: { clien
 
 export const memcached = plan(
   Memcached,
-  { input, config, expose, pods, network, rotating },
-  { manages: [NetworkPolicy, PodDisruptionBudget, Secret, Service, StatefulSet], reads: [Pod] },
+  { input, own, config, expose, pods, network, rotating },
+  {
+    manages: [NetworkPolicy, PodDisruptionBudget, Secret, Service, StatefulSet, ...MANAGES],
+    reads: [Pod, ...READS],
+  },
 );

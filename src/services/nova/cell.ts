@@ -44,7 +44,7 @@ const consoleUrl = (cx: Cx<CellObject>): string => {
 };
 
 const LINKS = ['cellDatabaseSecret', 'messageBusSecret', 'keystoneSecret'] as const;
-const COMMON = ['release', 'podProfile', 'images', 'region', 'memcachedServers', ...LINKS] as const;
+const COMMON = ['release', 'podProfile', 'images', 'region', 'memcachedServers', 'memcachedSecret', ...LINKS] as const;
 
 const served = (spec: DeepReadonly<CellObject['spec']>): object => (spec.tls ? { tls: spec.tls } : {});
 
@@ -128,7 +128,7 @@ const hosts = row('ComputeConfigReady', {
   needs: { input },
   when: object => !isCell0(object),
   run: async cx => {
-    const { messageBusSecret = '', keystoneSecret = '', memcachedServers = [] } = cx.spec;
+    const { messageBusSecret = '', keystoneSecret = '' } = cx.spec;
     const [bus, identity] = await cx.all([
       readBus(cx, messageBusSecret, 'spec.messageBusSecret'),
       readIdentity(cx, keystoneSecret, 'spec.keystoneSecret'),
@@ -139,7 +139,7 @@ const hosts = row('ComputeConfigReady', {
       identity: { ...identity, ...(identity.outside && { url: identity.outside }) },
       ...(identity.outside && { interface: 'public' as const }),
     };
-    const text = write(hostConf({ spec: cx.spec, ...far, cache: memcachedServers, consoleURL }).sections);
+    const text = write(hostConf({ spec: cx.spec, ...far, consoleURL }).sections);
     const name = `${cx.name}-compute-config`;
     // Where the host has to put it: the paths in the config are the same everywhere.
     const bundle = await trust(cx, bus.ca, identity.ca);

@@ -4,7 +4,7 @@ import { type Conf, conf } from '../../oslo/conf.ts';
 import { lint } from '../../oslo/lint.ts';
 import { releases } from '../../oslo/options.ts';
 import { write } from '../../oslo/write.ts';
-import { databaseUrl } from '../links.ts';
+import { cachesOverTls, databaseUrl } from '../links.ts';
 import { busSections, databaseSection, logging } from '../sections.ts';
 import {
   apiConf,
@@ -32,7 +32,7 @@ const ca = (tls: boolean) => (tls ? { ca: 'pem' } : {});
 const inputs = (release: Release, tls = false) => ({
   spec: { release },
   identity: { ...identity, ...ca(tls) },
-  cache: ['memcached-0:11211'],
+  cache: { servers: ['memcached-0:11211'], ...ca(tls && cachesOverTls(release)) },
   tls,
 });
 const x = inputs('2026.1');
@@ -53,7 +53,7 @@ const files = (
 ): Readonly<Record<string, { readonly conf: Conf; readonly service?: string }>> => ({
   api: { conf: linked(apiConf(x)) },
   scheduler: { conf: linked(schedulerConf(x, 60)) },
-  'scheduler that never discovers': { conf: linked(schedulerConf({ ...x, cache: [] }, 0)) },
+  'scheduler that never discovers': { conf: linked(schedulerConf({ ...x, cache: { servers: [] } }, 0)) },
   conductor: { conf: linked(conductorConf(x)) },
   'global metadata': { conf: linked(metadataConf(x, 'secret', false)) },
   'metadata of a cell': { conf: linked(metadataConf(x, 'secret', true)) },

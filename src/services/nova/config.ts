@@ -4,7 +4,7 @@ import { type Section, type Sections, template } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import { type CephLink, confPath } from '../ceph/link.ts';
 import type { HostAddress } from '../hosts.ts';
-import type { BusLink, IdentityLink } from '../links.ts';
+import type { BusLink, CacheLink, IdentityLink } from '../links.ts';
 import { authToken, busSections, cacheSection, cafile, logging, userSection } from '../sections.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 
@@ -12,7 +12,7 @@ import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 interface Linked {
   readonly spec: { readonly release: Release };
   readonly identity: IdentityLink;
-  readonly cache: readonly string[];
+  readonly cache: CacheLink;
   /** By which endpoints of the catalog it calls the others. */
   readonly interface?: 'internal' | 'public';
 }
@@ -151,14 +151,16 @@ const drivers: Readonly<Record<ComputeInput['driver'], (x: ComputeInput) => Sect
 };
 
 /** It caches nothing, and from the network of a node memcached need not be reached. */
-const uncached = <X extends Linked>(x: X): X => ({ ...x, cache: [] });
+const uncached = <X extends Omit<Linked, 'cache'>>(x: X): X & Linked => ({ ...x, cache: { servers: [] } });
 
 /** A compute sees no database at all: the conductor is its only way in. */
 export const computeConf = (x: ComputeInput): Conf =>
   base(uncached(x), drivers[x.driver](x), { workarounds: { disable_group_policy_check_upcall: true } });
 
 /** For hosts outside the cluster: what a libvirt compute needs, but its own name and address. */
-export const hostConf = (x: Linked & { readonly bus: BusLink; readonly consoleURL?: string | undefined }): Conf => {
+export const hostConf = (
+  x: Omit<Linked, 'cache'> & { readonly bus: BusLink; readonly consoleURL?: string | undefined },
+): Conf => {
   const { parts } = base(uncached(x), { workarounds: { disable_group_policy_check_upcall: true } });
   const own: Sections = {
     DEFAULT: { compute_driver: 'libvirt.LibvirtDriver' },

@@ -17,7 +17,7 @@ import { encoded } from '../encoded.ts';
 import { hostAddress } from '../hosts.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
 import { hostsUrl } from '../keystone/address.ts';
-import { accountsOf, cache, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
+import { accountsOf, cache, cacheFields, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { admit, isolated, open } from '../network.ts';
 import { expectedOf, silent } from '../reported.ts';
@@ -80,7 +80,7 @@ const input = row('InputReady', {
     const shared: Shared = given
       ? { name: given, forAgents: { spare: false, secret: await sharedSecret(cx, given) }, spare: undefined }
       : await sharedBetween(cx, names(cx).metadata);
-    return { metadata: shared.name, shared, cache: cache(cx) };
+    return { metadata: shared.name, shared, cache: cacheFields(cx, await cache(cx)) };
   },
 });
 

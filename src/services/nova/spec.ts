@@ -175,7 +175,7 @@ export interface Links {
   readonly keystone: string;
   readonly mappings: string;
   readonly metadata: string;
-  readonly cache: readonly string[];
+  readonly cache: { readonly memcachedServers: string[]; readonly memcachedSecret?: string };
 }
 
 /** A part that serves nobody only has to know whom to trust. */
@@ -193,7 +193,7 @@ const linkFields = (links: Links) => ({
   cellDatabaseSecret: links.cell,
   messageBusSecret: links.bus,
   keystoneSecret: links.keystone,
-  memcachedServers: [...links.cache],
+  ...links.cache,
   cellMappingsSecret: links.mappings,
 });
 

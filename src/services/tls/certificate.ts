@@ -42,11 +42,21 @@ const SINCE = 'openstack.k8s.io/since';
 
 export const servingSecret = (object: string): string => `${object}-tls`;
 
-/** The names under which a Service is called; the first is the one in our URLs. */
-export const namesOf = (host: string): readonly string[] => {
-  const [service, namespace] = host.split('.');
-  return [host, `${service}.${namespace}.svc`, `${service}.${namespace}`];
-};
+/**
+ * The names under which a Service is called, the first being the one in our URLs. For a member behind a headless Service
+ * those of all members: more of them need no other certificate.
+ */
+export function namesOf(host: string): readonly string[] {
+  const labels = host.split('.');
+  const member = labels.lastIndexOf('svc') > 2;
+  const [service, namespace, ...domain] = member ? labels.slice(1) : labels;
+  const short = [
+    `${service}.${namespace}.${domain.join('.')}`,
+    `${service}.${namespace}.svc`,
+    `${service}.${namespace}`,
+  ];
+  return member ? short.map(name => `*.${name}`) : short;
+}
 
 export interface Names {
   /** By which our own URLs call it: a certificate that is not for them is refused. */
