@@ -109,7 +109,7 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 undeploy: ## take it all out again
 	kubectl delete -k config/default
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-two lab-tempest
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-tempest
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -142,6 +142,8 @@ lab-test-outside: setup ## the cloud of lab-cloud-ceph under one host, and a hyp
 	@$(LAB) test outside $(ARGS)
 lab-test-chores: setup ## on the cloud of lab-cloud-ceph: old rows removed, a service off and on, a cell in and out
 	@$(LAB) test chores $(ARGS)
+lab-test-stores: setup ## on the cloud of lab-cloud-ceph: images in three stores, one of them Swift's API, and backups there
+	@$(LAB) test stores $(ARGS)
 lab-test-two: setup ## a second cloud in another namespace beside the one that the lab has (LAB_RELEASES=2025.2,2026.1: of another release)
 	@$(LAB) test two $(ARGS)
 lab-tempest: setup ## Tempest's smoke set on the cloud that the lab has: passed, failed, skipped

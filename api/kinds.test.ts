@@ -122,8 +122,8 @@ describe('planned fields', () => {
     expect(plannedLeaves(agent).size).toBe(specLeaves(agent).length);
     const keystone = KINDS.find(kind => kind.kind === 'Keystone')!;
     expect(plannedLeaves(keystone).size).toBeLessThan(specLeaves(keystone).length);
-    const memcached = KINDS.find(kind => kind.kind === 'Memcached')!;
-    expect(plannedLeaves(memcached).get('tls.issuerRef.name')).toMatch(/speak TLS/);
+    const console = KINDS.find(kind => kind.kind === 'NovaNoVNCProxy')!;
+    expect(plannedLeaves(console).get('ingress.gatewayRef.name')).toMatch(/consoles behind an ingress/);
     expect(plannedLeaves(keystone).has('fernetRotation.schedule')).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { cephRoots } from '../images/ceph.ts';
 import { pauseProgram } from '../images/small.ts';
 import { runPaths } from '../paths.ts';
 import { must, until } from '../shell.ts';
-import { alive, enter, startDaemon, startHost } from './host.ts';
+import { alive, enter, startDaemon, startHost, stopDaemon } from './host.ts';
 import { CGROUP, NETNS, node } from './layout.ts';
 
 /**
@@ -147,6 +147,42 @@ export async function startCeph(): Promise<void> {
     120,
     async () => /"num_up_osds":\s*1\b/.test(await ceph('osd', 'stat', '-f', 'json')),
     () => alive('ceph-osd') && alive('ceph-mgr'),
+  );
+}
+
+const GATEWAY = `${node(1).ip}:7480`;
+/** Where the gateway serves the data of a project, for the catalog. */
+export const OBJECTS = `http://${GATEWAY}/swift/v1/AUTH_%(project_id)s`;
+
+/** Swift's API over this Ceph, for whoever has a token of that Keystone: the object store of a site, and no part of the cloud. */
+export async function startGateway(keystone: { readonly url: string; readonly password: string }): Promise<void> {
+  const settings = `[client.rgw]
+rgw_frontends = beast endpoint=${GATEWAY}
+rgw_keystone_url = ${keystone.url}
+rgw_keystone_api_version = 3
+rgw_keystone_admin_user = admin
+rgw_keystone_admin_password = ${keystone.password}
+rgw_keystone_admin_project = admin
+rgw_keystone_admin_domain = Default
+rgw_keystone_accepted_roles = admin, member
+# It knows the authorities of its own root only.
+rgw_keystone_verify_ssl = false
+rgw_swift_account_in_url = true
+`;
+  const script = `
+set -eu
+cd /etc/ceph
+ceph auth get-or-create client.rgw mon 'allow rw' osd 'allow rwx' mgr 'allow rw' >ceph.client.rgw.keyring
+(umask 077; { cat ceph.conf; printf %s "$SETTINGS"; } >gateway.conf)
+`;
+  await stopDaemon('ceph-rgw');
+  await must(...inside('bash', '-c', script), { env: { ...process.env, SETTINGS: settings } });
+  await daemon('rgw', 'radosgw', '-f', '-n', 'client.rgw', '-c', '/etc/ceph/gateway.conf');
+  await until(
+    "Ceph's gateway",
+    120,
+    async () => (await fetch(`http://${GATEWAY}/swift/healthcheck`).catch(() => undefined))?.ok === true,
+    () => alive('ceph-rgw'),
   );
 }
 

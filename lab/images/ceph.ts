@@ -5,7 +5,7 @@ import { inside } from './root.ts';
 
 /** What Kolla's images with Ceph have, and the driver by which qemu opens disks there. */
 const CLIENT = ['ceph-common', 'python3-rados', 'python3-rbd', 'python3-cephfs', 'qemu-block-extra'];
-const DAEMONS = ['ceph-mon', 'ceph-mgr', 'ceph-mgr-modules-core', 'ceph-osd'];
+const DAEMONS = ['ceph-mon', 'ceph-mgr', 'ceph-mgr-modules-core', 'ceph-osd', 'radosgw'];
 
 const SITE = '/var/lib/kolla/venv/lib/python3.11/site-packages';
 const PYTHON = '/usr/lib/python3/dist-packages';

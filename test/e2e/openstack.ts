@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { addressOf } from './lab.ts';
@@ -35,6 +36,7 @@ export async function shownBy(host: string, port: number): Promise<string> {
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 interface Call {
   readonly body?: object | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Of the compute or the volume API. */
   readonly microversion?: string;
 }
@@ -52,7 +54,7 @@ async function send(
   method: Method,
   url: string,
   token: string | undefined,
-  { body, microversion }: Call,
+  { body, headers, microversion }: Call,
   service = '',
 ): Promise<Answer> {
   const bytes = Buffer.isBuffer(body) ? body : body && Buffer.from(JSON.stringify(body));
@@ -61,6 +63,7 @@ async function send(
     method,
     headers: {
       accept: 'application/json',
+      ...headers,
       ...(token && { 'x-auth-token': token }),
       ...(microversion && { 'openstack-api-version': `${VERSIONED[service]} ${microversion}` }),
       ...(bytes && { 'content-type': Buffer.isBuffer(body) ? 'application/octet-stream' : 'application/json' }),
@@ -121,6 +124,18 @@ export class OpenStack {
     const { status, body } = await send(this.#agent, method, base + path, this.#token, call, service);
     if (status >= 300) throw new Error(`${method} ${path}: status ${status} ${JSON.stringify(body).slice(0, 400)}`);
     return body as T;
+  }
+
+  /** The SHA-512 of what it sends. */
+  async digest(service: string, path: string): Promise<string> {
+    const { statusCode, body } = await request(`${this.catalog.get(service)}${path}`, {
+      dispatcher: this.#agent,
+      headers: { 'x-auth-token': this.#token },
+    });
+    if (statusCode !== 200) throw new Error(`GET ${path}: status ${statusCode} ${(await body.text()).slice(0, 400)}`);
+    const hash = createHash('sha512');
+    for await (const part of body) hash.update(part as Buffer);
+    return hash.digest('hex');
   }
 
   /** What it answers at its root to anybody; some say 300, because there are several. */
