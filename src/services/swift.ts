@@ -35,4 +35,7 @@ export const swiftSection = (name: string, link: IdentityLink): Section => ({
   swift_store_cacert: cafile(link).cafile,
   swift_store_endpoint_type: 'internalURL',
   swift_store_create_container_on_put: true,
+  // A store among several loses the defaults of these, and every download fails (glance_store 5.2 and 5.4).
+  swift_store_retry_get_count: 3,
+  swift_store_expire_soon_interval: 60,
 });

@@ -5,7 +5,7 @@ import { CLOUD_NAMESPACE as namespace } from '../../lab/cloud.ts';
 import { OBJECTS, rbd, startGateway } from '../../lab/cluster/ceph.ts';
 import { NAMESPACE as AUTHORITY, ISSUER } from '../../lab/cluster/certificates.ts';
 import { Secret } from '../../src/kube/resource.ts';
-import { type LabStage, labStage } from './lab.ts';
+import { addressOf, type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
 import { ready, until, valueIn } from './stage.ts';
 import type { Thing } from './tenant.ts';
@@ -57,7 +57,9 @@ describe(`images in several stores, backups in Swift, ${release}`, { timeout: 1_
     stage = await labStage(namespace);
     await ready(stage, OpenStackControlPlane, 'cloud');
     const password = await valueIn(stage, 'keystone-admin', 'password', Secret);
-    await startGateway({ url: `https://keystone-api.${namespace}.svc.cluster.local:5000`, password });
+    // By address: the gateway's host knows no names of the cluster.
+    const keystone = await addressOf(`keystone-api.${namespace}.svc.cluster.local`);
+    await startGateway({ url: `https://${keystone}:5000`, password });
     os = await login();
     await os.clear('identity', '/v3/services?type=object-store', 'services');
     const service = { type: 'object-store', name: 'swift' };
@@ -110,6 +112,16 @@ describe(`images in several stores, backups in Swift, ${release}`, { timeout: 1_
 
   it('puts a backup of a volume into Swift, and brings it back', async () => {
     await edited({ cinder: { enabled: true, backup: { enabled: true, driver: 'swift' } } });
+    // At its start it gives up what others began, and only then says that it is there.
+    const since = Date.now();
+    await until(stage, 'the new cinder-backup reports', 120, async () => {
+      const { services } = await os.call<{ services: { updated_at: string }[] }>(
+        'block-storage',
+        'GET',
+        '/os-services?binary=cinder-backup',
+      );
+      return services.some(({ updated_at }) => Date.parse(`${updated_at}Z`) > since);
+    });
     const volume = await volumes.make('volume', { name: 'data', size: 1 });
     const backup = await volumes.make('backup', { volume_id: volume, name: 'safe', container: 'safe' });
     expect(await objects()).toContain('safe');

@@ -8,7 +8,7 @@ import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { isolation } from '../network.ts';
 import { overrideOf } from '../override.ts';
-import { kollaStart, type Process, podTemplate } from '../pod.ts';
+import { askedBy, kollaStart, type Process, podTemplate } from '../pod.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { OWN_CERTIFICATE, OWN_KEY, tlsVolumes } from '../tls/trust.ts';
 import { budget } from '../workload.ts';
@@ -40,17 +40,19 @@ const listeners = (tls: boolean): string[] =>
       ]
     : ['-l', '0.0.0.0'];
 
-/** Alive is whoever answers, also if what lies there can't be read: it goes on with what it has. */
-const refreshing = {
-  exec: {
-    command: [
-      'bash',
-      '-c',
-      `exec 3<>/dev/tcp/127.0.0.1/${INNER} && printf 'refresh_certs\\r\\n' >&3 && read -r -t 5 answer <&3`,
-    ],
-  },
-  timeoutSeconds: 10,
-};
+/**
+ * Alive is whoever answers, also if what lies there can't be read: it goes on with what it has. A TCP probe would be a
+ * handshake that fails, in its log every ten seconds.
+ */
+const REFRESH = [
+  'bash',
+  '-c',
+  `exec 3<>/dev/tcp/127.0.0.1/${INNER} && printf 'refresh_certs\\r\\n' >&3 && read -r -t 5 answer <&3`,
+];
+const probes = (tls: boolean) =>
+  tls
+    ? { ...askedBy(...REFRESH), liveness: { exec: { command: REFRESH }, periodSeconds: 30, timeoutSeconds: 10 } }
+    : { readiness: { tcpSocket: { port: PORT } }, liveness: { tcpSocket: { port: PORT }, periodSeconds: 30 } };
 
 const config = row('ConfigReady', {
   needs: { input, own },
@@ -80,8 +82,7 @@ const config = row('ConfigReady', {
       ports: { memcached: PORT },
       // The cache fills up in time, and is not set aside before.
       requests: { cpu: '10m', memory: '64Mi' },
-      readiness: { tcpSocket: { port: PORT } },
-      liveness: { ...(tls ? refreshing : { tcpSocket: { port: PORT } }), periodSeconds: 30 },
+      ...probes(tls),
       ...(tls && { volumes: [...tlsVolumes(undefined, own)] }),
     };
     return { process, config: await configSecret(cx, [kollaStart(process, [])]) };
