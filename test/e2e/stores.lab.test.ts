@@ -4,7 +4,7 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { CLOUD_NAMESPACE as namespace } from '../../lab/cloud.ts';
 import { OBJECTS, rbd, startGateway } from '../../lab/cluster/ceph.ts';
 import { NAMESPACE as AUTHORITY, ISSUER } from '../../lab/cluster/certificates.ts';
-import { Secret } from '../../src/kube/resource.ts';
+import { PersistentVolumeClaim, Secret } from '../../src/kube/resource.ts';
 import { addressOf, type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
 import { ready, until, valueIn } from './stage.ts';
@@ -141,5 +141,7 @@ describe(`images in several stores, backups in Swift, ${release}`, { timeout: 1_
     expect(await image(id)).toMatchObject({ status: 'active', stores: 'rbd' });
     await os.call('image', 'DELETE', `/v2/images/${id}`);
     await os.clear('identity', '/v3/services?type=object-store', 'services');
+    // The store on a volume is gone and its images are kept: whoever does not want them removes the claim.
+    await stage.remove(PersistentVolumeClaim, 'glance-images');
   });
 });
