@@ -168,6 +168,8 @@ rgw_keystone_accepted_roles = admin, member
 # It knows the authorities of its own root only.
 rgw_keystone_verify_ssl = false
 rgw_swift_account_in_url = true
+# As in Swift, each project has names of its own for containers.
+rgw_keystone_implicit_tenants = true
 keyring = /etc/ceph/ceph.client.rgw.keyring
 `;
   const script = `
