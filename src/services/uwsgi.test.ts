@@ -10,7 +10,9 @@ describe('how an API is served', () => {
     expect(uwsgiFile(app).text).toContain('\nhttp-socket = 0.0.0.0:9292\n');
     expect(uwsgiFile({ ...app, tls: true }).text).toMatch(/\nhttps-socket = 0\.0\.0\.0:9292,\S+,\S+\n/);
     // Clients of memcached read the bundle once.
-    expect(uwsgiFile({ ...app, tls: true }).text.match(/^touch-reload = \S+$/gm)).toHaveLength(2);
+    expect(uwsgiFile({ ...app, tls: true }).text).toMatch(
+      /\ntouch-reload = \S+\/tls.crt\ntouch-chain-reload = \S+\/ca.crt\n/,
+    );
     const chunked = uwsgiFile({ ...app, tls: true, chunked: true }).text;
     expect(chunked).toMatch(/\nhttps = 0\.0\.0\.0:9292,\S+,\S+\n/);
     expect(chunked).toContain('\nchunked-input-limit = 16777216\n');

@@ -1,3 +1,4 @@
+import type { Probe } from 'kubernetes-types/core/v1.d.ts';
 import type { ConfigFile } from './config.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from './tls/trust.ts';
 
@@ -20,6 +21,33 @@ export interface Uwsgi {
   readonly under?: string;
   /** Settings that only this application needs. */
   readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+/** How probes ask it. */
+export interface Asked {
+  /** A path that costs nothing. */
+  readonly health: string;
+  /** What they call it, where it does not answer to any name. */
+  readonly host?: string;
+}
+
+/**
+ * A reload loads the application anew, which took half a minute when all of a cloud did. The socket stays open, so who
+ * waits is served; who finds no endpoint is refused. So it is no endpoint after a minute, not after half of one.
+ */
+export function uwsgiProbes({
+  port,
+  tls,
+  health: path,
+  host,
+}: Uwsgi & Asked): Record<'startup' | 'readiness' | 'liveness', Probe> {
+  const named = host !== undefined && { httpHeaders: [{ name: 'Host', value: host }] };
+  const asked: Probe = { httpGet: { path, port, ...(tls && { scheme: 'HTTPS' }), ...named } };
+  return {
+    startup: { ...asked, periodSeconds: 2, failureThreshold: 150 },
+    readiness: { ...asked, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+    liveness: { ...asked, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
+  };
 }
 
 /** One worker would let a slow request starve the probe. */
@@ -73,7 +101,7 @@ def application(environ, start_response):
 }
 
 export function uwsgiFile(app: Uwsgi): ConfigFile {
-  const settings: Record<string, string | number | readonly string[]> = {
+  const settings: Record<string, string | number> = {
     master: 'true',
     'die-on-term': 'true',
     // Finish what is running when asked to stop.
@@ -94,9 +122,10 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
       ? {
           [app.chunked ? 'https' : 'https-socket']: `0.0.0.0:${app.port},${OWN_CERTIFICATE},${OWN_KEY}`,
           ...(app.chunked && { 'http-timeout': 600, 'http-buffer-size': 65535 }),
-          // A renewed certificate, or another CA, which clients of memcached read once: workers end what they do, the
-          // socket stays open, and nobody is turned away.
-          'touch-reload': [OWN_CERTIFICATE, CA_BUNDLE],
+          // A renewed certificate: workers end what they do, the socket stays open, and nobody is turned away.
+          'touch-reload': OWN_CERTIFICATE,
+          // Another CA, which clients of memcached read once: one worker after the other.
+          'touch-chain-reload': CA_BUNDLE,
         }
       : { 'http-socket': `0.0.0.0:${app.port}` }),
     'http-auto-chunked': 'true',
@@ -113,6 +142,6 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
     'log-5xx': 'true',
     ...app.settings,
   };
-  const lines = Object.entries(settings).flatMap(([key, value]) => [value].flat().map(each => `${key} = ${each}\n`));
+  const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}\n`);
   return { key: keyOf(app), path: path(app.service), text: `[uwsgi]\n${lines.join('')}` };
 }

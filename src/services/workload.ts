@@ -12,7 +12,7 @@ import { has, onNodes } from './node.ts';
 import { overrideOf, type Peer, peersOf, withoutService } from './override.ts';
 import { type PodBlock, type Process, type ProcessVolume, podTemplate, type Requests } from './pod.ts';
 import { claimTemplate } from './storage.ts';
-import { type Uwsgi, uwsgiArgv, uwsgiDrain, uwsgiFiles } from './uwsgi.ts';
+import { type Asked, type Uwsgi, uwsgiArgv, uwsgiDrain, uwsgiFiles, uwsgiProbes } from './uwsgi.ts';
 
 /** One kind of pods of a service: a line of its table. `S` is the spec of the service's kind. */
 export interface Workload<S> {
@@ -69,25 +69,14 @@ export interface Workload<S> {
 }
 
 /** An API under uwsgi. */
-export function uwsgi<S>(
-  /** `host`: what probes call it, where it does not answer to any name. */
-  app: Uwsgi & { readonly health: string; readonly host?: string },
-  more: Partial<Workload<S>> = {},
-): Workload<S> {
-  const httpHeaders = app.host === undefined ? [] : [{ name: 'Host', value: app.host }];
-  const scheme = app.tls ? { scheme: 'HTTPS' } : {};
-  const health: Probe = {
-    httpGet: { path: app.health, port: app.port, ...scheme, ...(httpHeaders.length > 0 && { httpHeaders }) },
-  };
+export function uwsgi<S>(app: Uwsgi & Asked, more: Partial<Workload<S>> = {}): Workload<S> {
   return {
     overTls: () => uwsgi({ ...app, tls: true }, more),
     under: path => uwsgi({ ...app, under: path }, more),
     argv: uwsgiArgv(app.service),
     files: uwsgiFiles(app),
     ports: { api: app.port },
-    startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
-    readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
-    liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
+    ...uwsgiProbes(app),
     graceSeconds: 90,
     drain: uwsgiDrain(app),
     requests: { cpu: '50m', memory: '256Mi' },

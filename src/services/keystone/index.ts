@@ -33,7 +33,7 @@ import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
 import { checkSchedule, iso } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
-import { uwsgiArgv, uwsgiDrain, uwsgiFiles } from '../uwsgi.ts';
+import { uwsgiArgv, uwsgiDrain, uwsgiFiles, uwsgiProbes } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
 import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
@@ -157,7 +157,6 @@ const config = row('ConfigReady', {
         ...tlsVolumes(trusted),
       ],
     };
-    const health = { httpGet: { path: '/healthcheck', port: PORT, ...(app.tls && { scheme: 'HTTPS' }) } };
     const api: Process = {
       ...base,
       name: 'keystone',
@@ -165,9 +164,7 @@ const config = row('ConfigReady', {
       ports: { api: PORT },
       volumes: [...base.volumes, ...tlsVolumes(undefined, own)],
       drain: uwsgiDrain(app),
-      startup: { ...health, periodSeconds: 2, failureThreshold: 150 },
-      readiness: { ...health, periodSeconds: 10, timeoutSeconds: 5 },
-      liveness: { ...health, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
+      ...uwsgiProbes(app),
     };
     const sync: Process = { ...base, name: 'db-sync', argv: ['keystone-manage', 'db_sync'] };
     const bootstrap: Process = {
