@@ -88,8 +88,9 @@ export function reflect(options: ReflectOptions): Reflection {
       alarms.delete(name);
       hear({ is: 'alarm', name });
     };
+    // Whole milliseconds: a rest of 1e-11 of them is lost in the sum with the clock, and would ring at this moment for ever.
     // A watchdog must not keep a simulation awake; a retry must.
-    alarms.set(name, clock.timer(ms, run, { label: `${name} ${options.label}`, daemon: name !== 'retry' }));
+    alarms.set(name, clock.timer(Math.ceil(ms), run, { label: `${name} ${options.label}`, daemon: name !== 'retry' }));
   }
 
   async function runList(request: Request, mine: number, signal: AbortSignal): Promise<void> {

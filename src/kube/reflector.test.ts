@@ -356,6 +356,14 @@ describe('watching', () => {
     expect(informer.stats.reconnects).toEqual({ stalled: 1 });
   });
 
+  it('silence is counted once when its end falls between two numbers of the clock', async () => {
+    const { net, clock, stream } = await filled();
+    await clock.advance(120_000.1); // 270,000.1 - 120,000.1 is less than 150,000
+    await stream.send(bookmark(15));
+    await clock.advance(150_001);
+    expect([await net.unseen(), stream.aborted()]).toEqual([1, true]);
+  });
+
   it('a stream that outlives what was asked for is ended', async () => {
     const { net, clock, stream } = await filled();
     for (let i = 1; i <= 3; i++) {
