@@ -188,7 +188,7 @@ export const cloudIngress = () => ({
       className: text('IngressClass to use.').max(253).default('haproxy'),
       routing: oneOf(
         ['host', 'path'],
-        'host gives each service a name, e.g. glance.cloud.example.org; path puts all APIs under the domain itself, e.g. cloud.example.org/image. Horizon keeps a name of its own.',
+        'host gives each service a name, e.g. glance.cloud.example.org; path puts all APIs under the domain itself, e.g. cloud.example.org/image. Horizon and consoles keep names of their own.',
       ).default('host'),
     },
     'How public endpoints are published; used when publicDomain is set.',
@@ -198,7 +198,7 @@ export const cloudIngress = () => ({
 /** Public HTTP exposure of one service. */
 export const publicEndpoint = () => ({
   publicURL: text(
-    'URL that users reach this service at; goes into the catalog. Absent: from ingress, else the internal one.',
+    'URL that users reach this service at; the catalog has it too, where there is an entry for it. Absent: from ingress, else the internal one.',
   )
     .max(512)
     .optional(),
@@ -206,7 +206,7 @@ export const publicEndpoint = () => ({
     {
       hostname: text('Host name of the public endpoint.').max(253).optional(),
       path: text(
-        'Path under that host when several services share it, e.g. /image. It reaches the API as it is: no ingress need remove it. Horizon works at the root only.',
+        'Path under that host when several services share it, e.g. /image. It reaches the API as it is: no ingress need remove it. Horizon and consoles work at the root only.',
       )
         .max(253)
         .regex(/^\/([A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*\/?)?$/)

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { cel, flag, group, int, map, objectName, oneOf } from '../schema/helpers.ts';
-import { expose } from './common.ts';
+import { expose, publicEndpoint } from './common.ts';
 import { customServiceConfig, template } from './pod.ts';
 
 /*
@@ -56,7 +56,12 @@ export const cellServices = () => ({
     'nova-metadata of this cell; then there is no global one.',
   ).optional(),
   noVNCProxyServiceTemplate: group(
-    { ...optionalService('the console proxy; on unless this is cell0'), ...expose(), ...template() },
+    {
+      ...optionalService('the console proxy; on unless this is cell0'),
+      ...publicEndpoint(),
+      ...expose(),
+      ...template(),
+    },
     'nova-novncproxy of this cell.',
   ).optional(),
   novaComputeTemplates: computeTemplates().optional(),

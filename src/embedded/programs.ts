@@ -43,6 +43,7 @@ const ROWS: readonly Row[] = [
   [/\/nova\/ensure-cell\.sh\b/, novaEnsureCell],
   [/\/nova\/check-cell\.sh\b/, novaCheckCell],
   [/\/nova\/delete-cell\.sh\b/, novaDeleteCell],
+  [/\bnova-novncproxy\b/, startConsole],
   [/\buwsgi\b/, startUwsgi],
 ];
 
@@ -135,6 +136,16 @@ function startUwsgi(run: Run, net: Net, serve: Serve): Outcome {
     });
   }
   return { serves: true, readyAfter: 5_000 };
+}
+
+/** Reads its certificate for each connection, and does not start without it. */
+function startConsole(run: Run, _net: Net, serve: Serve): Outcome {
+  const conf = textOf(run, /\.conf$/).join('\n');
+  const path = /^ssl_only = true$/m.test(conf) ? /^cert\s*=\s*(\S+)/m.exec(conf)?.[1] : undefined;
+  if (path !== undefined && run.file(path) === undefined)
+    return { exit: 1, message: `SSL only and ${path} not found`, after: 1_000 };
+  serve(run.pod, { is: 'other', ...(path && { shows: () => run.file(path) }) });
+  return SERVER;
 }
 
 /** Databases of OVN that the application connects to before it serves (`ovn_nb_connection = tcp:10.0.0.1:6641`). */

@@ -112,8 +112,12 @@ const issued = (issuer: IssuerRef): Record<string, string> => ({
   [`cert-manager.io/${issuer.kind === 'ClusterIssuer' ? 'cluster-issuer' : 'issuer'}`]: issuer.name,
 });
 
-/** Publishes a Service, if the spec says so. Waits for the class and, under TLS, for the certificate, by name. */
-export async function publish<O extends Managed>(cx: Cx<O>, service: string, beside?: Beside): Promise<void> {
+/** Publishes a port of a Service, if the spec says so. Waits for the class and, under TLS, for the certificate, by name. */
+export async function publish<O extends Managed>(
+  cx: Cx<O>,
+  { service, port = 'api' }: { readonly service: string; readonly port?: string | undefined },
+  beside?: Beside,
+): Promise<void> {
   const spec = cx.spec as Exposed;
   const { ingress } = spec;
   if (ingress?.hostname === undefined) return;
@@ -151,7 +155,7 @@ export async function publish<O extends Managed>(cx: Cx<O>, service: string, bes
         {
           host,
           http: {
-            paths: [{ path, pathType: 'Prefix', backend: { service: { name: service, port: { name: 'api' } } } }],
+            paths: [{ path, pathType: 'Prefix', backend: { service: { name: service, port: { name: port } } } }],
           },
         },
       ],

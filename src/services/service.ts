@@ -321,8 +321,10 @@ export function serve<K extends AnyKind, I = void>(
         const { internal, outside } = endpointsOf(cx, component, port ?? 80, besideOf(line)?.type);
         return { type, name, internal: `${internal}${path}`, public: outside(path) };
       });
-      for (const [component, line] of new Map(reached.map(line => [line.component, line])))
-        await publish(cx, workloadName(cx.name, component), besideOf(line));
+      for (const [component, line] of new Map(reached.map(line => [line.component, line]))) {
+        const [port] = Object.keys(service.pods[component]?.ports ?? {});
+        await publish(cx, { service: workloadName(cx.name, component), port }, besideOf(line));
+      }
       const [main] = entries;
       if (main) cx.report({ endpoints: { internal: main.internal, public: main.public } } as never);
       return entries;

@@ -259,6 +259,23 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
     }
   });
 
+  it('shows the console of a guest in a browser', async () => {
+    const url = await tenant.console(server.id);
+    expect(url).toMatch(new RegExp(`^https://nova-cell1-novncproxy.${DOMAIN}/vnc_lite.html`));
+    const browser = await Browser.start(ca);
+    try {
+      await browser.visit(url);
+      await browser.until('a console', `document.querySelector('#status').textContent.startsWith('Connected to')`);
+      await browser.until('a screen', `document.querySelector('canvas').width >= 640`);
+      const picture = join(paths.run, 'console.png');
+      await browser.picture(picture);
+      say(`${await browser.evaluate<string>(`document.querySelector('#status').textContent`)}: ${picture}`);
+      expect(statSync(picture).size).toBeGreaterThan(5_000);
+    } finally {
+      await browser.close();
+    }
+  });
+
   /** The workflow of the kolla-kubernetes document: Keystone and MariaDB are there, somebody adds Glance. */
   it('adds Glance alone where Keystone and MariaDB are already', async () => {
     const alone = await labStage(`${namespace}-glance`);

@@ -8,6 +8,8 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   placement: '/resource_providers?name=none',
   network: '/v2.0/networks?limit=1',
   compute: '/flavors?limit=1',
+  'block-storage': '/volumes?limit=1',
+  orchestration: '/stacks?limit=1',
 };
 const EVERY_MS = 500;
 const PATIENCE_MS = 60_000;

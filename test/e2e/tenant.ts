@@ -75,6 +75,17 @@ export class Tenant {
     return output.split('\n').filter(line => line.startsWith('GUEST-'));
   }
 
+  /** Where a browser sees its screen; the address is worth as much as a password. */
+  async console(id: string): Promise<string> {
+    const { remote_console } = await this.os.call<{ remote_console: { url: string } }>(
+      'compute',
+      'POST',
+      `/servers/${id}/remote-consoles`,
+      { body: { remote_console: { protocol: 'vnc', type: 'novnc' } }, microversion: '2.6' },
+    );
+    return remote_console.url;
+  }
+
   async floatingAddress(server: string): Promise<string> {
     const { ports } = await this.os.call<{ ports: Thing[] }>('network', 'GET', `/v2.0/ports?device_id=${server}`);
     const body = { floatingip: { floating_network_id: this.ids.public, port_id: ports[0]!.id } };

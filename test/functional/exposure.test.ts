@@ -115,6 +115,14 @@ describe('exposure', () => {
       const [node] = c.hands.list(Node, '');
       label(c, node!.metadata.name, { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
     });
+    const consoles = 'novncproxy_base_url = http://nova-cell1-novncproxy.cloud.example.org/vnc_lite.html\n';
+    for (const secret of ['nova-cell1-libvirt-config-data', 'nova-cell1-compute-config'])
+      expect(text(cloud, secret, '01-nova.conf'), secret).toContain(consoles);
+    expect(cloud.get(Ingress, 'nova-cell1-novncproxy')?.spec).toMatchObject({
+      rules: [
+        { http: { paths: [{ backend: { service: { name: 'nova-cell1-novncproxy', port: { name: 'console' } } } }] } },
+      ],
+    });
     const named = { urls: urlsOf(cloud), places: placesOf(cloud), secrets: secretsOf(cloud) };
     const inside = urlsOf(cloud, 'internal');
     const plain = template(cloud, Deployment, 'placement-api');
@@ -143,6 +151,7 @@ describe('exposure', () => {
       'keystone-api': 'cloud.example.org/identity',
       'neutron-api': 'cloud.example.org/network',
       'nova-api': 'cloud.example.org/compute',
+      'nova-cell1-novncproxy': 'nova-cell1-novncproxy.cloud.example.org/',
       'placement-api': 'cloud.example.org/placement',
     });
     // The APIs themselves know their paths, and only where they have one.

@@ -251,7 +251,7 @@ const expose = row('ExposeReady', {
       selector: podLabels('Keystone', cx.name, 'api'),
     });
     cx.report({ endpoints: { internal: internalUrl(cx, cx.object), public: publicUrl(cx, cx.object) } });
-    await publish(cx, `${cx.name}-api`);
+    await publish(cx, { service: `${cx.name}-api` });
   },
 });
 

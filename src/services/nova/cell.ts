@@ -13,7 +13,8 @@ import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import { encoded } from '../encoded.ts';
-import { type HostAddress, hostAddress } from '../hosts.ts';
+import { hostAddress } from '../hosts.ts';
+import { type Exposed, ingressUrl } from '../ingress.ts';
 import { readBus, readIdentity } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { overTls, schemeOf } from '../tls/certificate.ts';
@@ -35,13 +36,15 @@ const hasConsole = (object: Cell): boolean => object.spec.noVNCProxyServiceTempl
 const conductorName = (cx: Place): string => `${cx.name}-conductor`;
 const metadataName = (cx: Place): string => `${cx.name}-metadata`;
 const consoleName = (cx: Place): string => `${cx.name}-novncproxy`;
-/** Where people's browsers are sent to, and hosts outside the cluster with them. */
-const consoleAt = (cx: Cx<CellObject>): HostAddress | undefined =>
-  hostAddress(cx, cx.spec.noVNCProxyServiceTemplate ?? {}, { service: consoleName(cx), port: CONSOLE_PORT });
-const consoleUrl = (cx: Cx<CellObject>): string => {
-  const { host, port } = consoleAt(cx) ?? { host: serviceHost(cx, consoleName(cx)), port: CONSOLE_PORT };
-  return `${schemeOf(cx.spec)}://${host}:${port}`;
-};
+/** Where browsers find the console, if they do outside of this cluster. */
+function publicConsole(cx: Cx<CellObject>): string | undefined {
+  const { tls, noVNCProxyServiceTemplate: own = {} } = cx.spec;
+  const exposed = hostAddress(cx, own, { service: consoleName(cx), port: CONSOLE_PORT });
+  const direct = exposed && `${schemeOf(cx.spec)}://${exposed.host}:${exposed.port}`;
+  return own.publicURL ?? ingressUrl({ ...own, ...(tls && { tls }) } as Exposed) ?? direct;
+}
+const consoleUrl = (cx: Cx<CellObject>): string =>
+  publicConsole(cx) ?? `${schemeOf(cx.spec)}://${serviceHost(cx, consoleName(cx))}:${CONSOLE_PORT}`;
 
 const LINKS = ['cellDatabaseSecret', 'messageBusSecret', 'keystoneSecret'] as const;
 const COMMON = ['release', 'podProfile', 'images', 'region', 'memcachedServers', 'memcachedSecret', ...LINKS] as const;
@@ -149,7 +152,7 @@ const hosts = row('ComputeConfigReady', {
     return [
       ...(bus.outside ? [] : ['the message bus']),
       ...(identity.outside ? [] : ['Keystone']),
-      ...(consoleURL === undefined || consoleAt(cx) ? [] : ['the console proxy']),
+      ...(consoleURL === undefined || publicConsole(cx) ? [] : ['the console proxy']),
     ];
   },
 });

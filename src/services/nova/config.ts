@@ -21,6 +21,7 @@ export const STATE = '/var/lib/nova';
 export const API_PORT = 8774;
 export const METADATA_PORT = 8775;
 export const CONSOLE_PORT = 6080;
+export const CONSOLE_PAGE = '/vnc_lite.html';
 /** Where the hypervisor's switch listens, on every node that runs OVN. */
 export const OVS_SOCKET = '/run/openvswitch/db.sock';
 export const LIBVIRT_SOCKET = '/run/libvirt/libvirt-sock';
@@ -117,7 +118,7 @@ const consoles = (url: string | undefined): Section =>
         enabled: true,
         server_listen: '0.0.0.0',
         server_proxyclient_address: template('$my_ip'),
-        novncproxy_base_url: `${url}/vnc_lite.html`,
+        novncproxy_base_url: `${url}${CONSOLE_PAGE}`,
       };
 
 const inCeph = (link: CephLink): Section => ({

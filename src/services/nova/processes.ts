@@ -20,6 +20,7 @@ import { daemon, uwsgi, type Workload } from '../workload.ts';
 import {
   API_PORT,
   apiConf,
+  CONSOLE_PAGE,
   CONSOLE_PORT,
   conductorConf,
   consoleConf,
@@ -197,6 +198,7 @@ export const novaNoVNCProxy = linkedService(
     ...NOVA,
     image: 'nova-novncproxy',
     databases: { cell: cellDb },
+    front: { component: 'novncproxy', page: CONSOLE_PAGE },
     pods: { novncproxy: consoleProxy },
     config: consoleConf,
   },

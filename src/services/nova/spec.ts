@@ -5,6 +5,7 @@ import type { NovaMetadata } from '../../../api/nova/metadata.ts';
 import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import type { Nova } from '../../../api/openstack/nova.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
+import { prefixOf } from '../ingress.ts';
 import { databaseNameOf } from '../names.ts';
 import { withoutContainers } from '../override.ts';
 import { BLOCK } from '../workload.ts';
@@ -221,6 +222,23 @@ export const metadataSpec = (spec: Spec, links: Links) =>
     metadataSecret: links.metadata,
   }) as Partial<InputOf<typeof NovaMetadata>>;
 
+/**
+ * Where the API is published, consoles are: `nova-cell1-novncproxy.<domain>` beside `nova.<domain>`. Their page opens its
+ * stream at the root of its host, so they never share one.
+ */
+function publishedConsole(spec: Spec, cell: string, own: Console = {}): Console {
+  // Who says how else they are reached, says so instead.
+  if (spec.ingress?.hostname === undefined || own.publicURL !== undefined || own.expose !== undefined) return {};
+  const { path: _path, hostname, ...how } = spec.ingress;
+  const name = `${cell}-novncproxy`;
+  const host = sharesHost(spec) ? `nova-${name}.${hostname}` : hostname.replace(/^[^.]+/, label => `${label}-${name}`);
+  return { ingress: { ...how, hostname: host, ...own.ingress } };
+}
+type Console = NonNullable<Cell['template']['noVNCProxyServiceTemplate']>;
+
+/** With other APIs, under a path. */
+const sharesHost = (spec: Spec): boolean => prefixOf(spec) !== '';
+
 /** cell0 gets the API's database for its super conductor, and nobody else does. */
 export function cellSpec(spec: Spec, cell: Cell, links: Links): Partial<InputOf<typeof NovaCell>> {
   const {
@@ -232,14 +250,19 @@ export function cellSpec(spec: Spec, cell: Cell, links: Links): Partial<InputOf<
   } = cell.template;
   const { apiDatabaseSecret, cellMappingsSecret, ...fields } = linkFields(links);
   return {
-    ...picked(spec, [...COMMON, 'virtType', 'ephemeralStorage', 'cephStorage', 'tls']),
+    ...picked(spec, [...COMMON, 'virtType', 'ephemeralStorage', 'cephStorage']),
+    // The certificate of a host that APIs share does not name that of a console.
+    ...(sharesHost(spec) ? inner(spec) : picked(spec, ['tls'])),
     ...own,
     cellName: cell.name,
     ...fields,
     ...(cell.name === CELL0 && { apiDatabaseSecret, cellMappingsSecret }),
     metadataSecret: links.metadata,
     conductorServiceTemplate: complete(spec, 'conductor', own.conductorServiceTemplate),
-    noVNCProxyServiceTemplate: complete(spec, 'novncproxy', own.noVNCProxyServiceTemplate),
+    noVNCProxyServiceTemplate: {
+      ...complete(spec, 'novncproxy', own.noVNCProxyServiceTemplate),
+      ...publishedConsole(spec, cell.name, own.noVNCProxyServiceTemplate),
+    },
     ...(own.metadataServiceTemplate && {
       metadataServiceTemplate: complete(spec, 'metadata', own.metadataServiceTemplate),
     }),
