@@ -16,7 +16,6 @@ export interface Planned {
 const REGIONS = 'one Keystone for several regions (no issue yet): until then the region comes with Keystone';
 const PARTS = "actions of Nova's parts (no issue yet): until then those of the Nova do";
 const MEMBERS = 'databases with three members (high availability; no issue yet): one member holds no election';
-const TOLD = 'nothing: it tells people whose consoles these are';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
 const region: Planned = { fields: ['region'], waitsFor: REGIONS };
@@ -30,8 +29,10 @@ export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ...each([region], ['Glance', 'Placement', 'Neutron', 'Heat', 'Cinder']),
   OVNNetwork: [{ fields: ['electionTimerMS'], waitsFor: MEMBERS }],
   NovaCell: [actions],
-  ...each([actions, region], ['NovaAPI', 'NovaScheduler', 'NovaConductor', 'NovaMetadata', 'NovaCompute']),
-  NovaNoVNCProxy: [actions, region, { fields: ['cellName'], waitsFor: TOLD }],
+  ...each(
+    [actions, region],
+    ['NovaAPI', 'NovaScheduler', 'NovaConductor', 'NovaMetadata', 'NovaNoVNCProxy', 'NovaCompute'],
+  ),
   ...each(
     [{ fields: 'all', waitsFor: HOSTS }],
     [

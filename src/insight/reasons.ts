@@ -205,7 +205,11 @@ export const REASONS = {
     'Give each its own Secret.',
   ),
   CellNameTaken: entry('User', 'A cell has the name of a part of Nova.', 'Give the cell another name.'),
-  CellWithoutHosts: entry('User', 'Computes are asked for in cell0, where no host can be.', 'Use another cell.'),
+  CellWithoutHosts: entry(
+    'User',
+    'Computes or consoles are asked for in cell0, where no host can be.',
+    'Use another cell.',
+  ),
   AnotherControlPlane: entry(
     'User',
     'The namespace has an older control plane.',

@@ -500,6 +500,7 @@ describe("Nova's parts alone, from Secrets that somebody made by hand", { timeou
       part('NovaConductor', 'hand-conductor', { ...cell, cellName: 'cell0' }),
       part('NovaMetadata', 'hand-metadata', all),
       part('NovaCompute', 'hand-compute', { ...bus, computeDriver: 'fake', cellName: 'cell0' }),
+      part('NovaNoVNCProxy', 'hand-console', { ...cell, cellName: 'cell0' }),
     );
     await cloud.settle();
     const said = (kind: Resource, name: string) => cloud.condition(kind, name)?.message ?? '';
@@ -508,5 +509,6 @@ describe("Nova's parts alone, from Secrets that somebody made by hand", { timeou
     expect(said(NovaConductor, 'hand-conductor')).toContain('spec.apiDatabaseSecret is not set');
     expect(said(NovaMetadata, 'hand-metadata')).toContain('spec.metadataSecret is not set');
     expect(said(NovaCompute, 'hand-compute')).toContain('no host can be in cell0');
+    expect(said(NovaNoVNCProxy, 'hand-console')).toContain('nothing in cell0 has a console');
   });
 });

@@ -107,8 +107,13 @@ async function stories(look: Lens['look']): Promise<void> {
     await cloud.ready(kind, name);
   }
   const gatewayRef = { name: 'gw', sectionName: 's' };
-  cloud.hands.patch(NovaAPI, NS, 'hand-api', { spec: { ingress: { gatewayRef } } });
-  await cloud.ready(NovaAPI, 'hand-api');
+  for (const [kind, name] of [
+    [NovaAPI, 'hand-api'],
+    [NovaNoVNCProxy, 'hand-novncproxy'],
+  ] as const) {
+    cloud.hands.patch(kind, NS, name, { spec: { ingress: { gatewayRef } } });
+    await cloud.ready(kind, name);
+  }
   await cloud.settle();
 }
 

@@ -24,7 +24,7 @@ import {
   virtlogdFiles,
 } from './libvirt.ts';
 import { GRACE_SECONDS, links, NOVA } from './processes.ts';
-import { CELL0 } from './spec.ts';
+import { CELL0, notInCell0 } from './spec.ts';
 
 type Spec = SpecOf<typeof NovaCompute>;
 const driver = (name: Spec['computeDriver']) => (spec: DeepReadonly<Spec>) => spec.computeDriver === name;
@@ -101,13 +101,7 @@ export const novaCompute = linkedService(
       }),
     },
     input: async (cx): Promise<CephLink | undefined> => {
-      if (cx.spec.cellName === CELL0)
-        throw stall({
-          reason: 'CellWithoutHosts',
-          what: 'spec.cellName is cell0, and no host can be in cell0',
-          who: 'User',
-          next: 'name another cell',
-        });
+      if (cx.spec.cellName === CELL0) throw notInCell0('no host can be in cell0');
       // Two would fight over the same nodes of bare metal: the hash ring that shared them out is gone.
       if (cx.spec.computeDriver === 'ironic' && cx.spec.replicas > 1)
         throw stall({

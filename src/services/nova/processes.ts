@@ -31,7 +31,7 @@ import {
 } from './config.ts';
 import { SCRIPTS, SYNC, syncScript } from './manage.ts';
 import { cellsText, MAPPED_CELLS, sharedSecret } from './secrets.ts';
-import { CELL0, PASTE } from './spec.ts';
+import { CELL0, notInCell0, PASTE } from './spec.ts';
 
 /*
  * Who may see which database and which bus is Nova's trust model, and the table below is where it stands
@@ -200,6 +200,9 @@ export const novaNoVNCProxy = linkedService(
     databases: { cell: cellDb },
     front: { component: 'novncproxy', page: CONSOLE_PAGE },
     pods: { novncproxy: consoleProxy },
+    input: async cx => {
+      if (cx.spec.cellName === CELL0) throw notInCell0('nothing in cell0 has a console');
+    },
     config: consoleConf,
   },
   { databases: { cell: 'cellDatabaseSecret' }, ...links },

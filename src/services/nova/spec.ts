@@ -5,6 +5,7 @@ import type { NovaMetadata } from '../../../api/nova/metadata.ts';
 import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import type { Nova } from '../../../api/openstack/nova.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
+import { stall, type Unmet } from '../../runtime/plan/unmet.ts';
 import { prefixOf } from '../ingress.ts';
 import { databaseNameOf } from '../names.ts';
 import { withoutContainers } from '../override.ts';
@@ -26,6 +27,14 @@ const DEFAULT_CELLS: Readonly<Record<string, CellTemplate>> = {
   [CELL0]: {},
   cell1: { novaComputeTemplates: { libvirt: { computeDriver: 'libvirt' } } },
 };
+
+export const notInCell0 = (why: string): Unmet =>
+  stall({
+    reason: 'CellWithoutHosts',
+    what: `spec.cellName is cell0, and ${why}`,
+    who: 'User',
+    next: 'name another cell',
+  });
 
 export interface Cell {
   readonly name: string;
