@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import { small } from '../images/names.ts';
 import { kubectl } from '../kubectl.ts';
 import { DNS_HOSTS } from './addons.ts';
@@ -15,6 +16,14 @@ const PING = 8081;
 /** Traefik ends a request whose body takes longer than a minute: an image does. */
 const PATIENCE = '600s';
 
+const SETTINGS = 'traefik-settings';
+const FOLDER = '/etc/traefik';
+/**
+ * By entry point, the protocol that backends are told of. Traefik itself says ws or wss when a stream is asked for, and
+ * Nova's console proxy refuses who comes from a page of another protocol.
+ */
+const PROTOCOLS = { web: 'http', websecure: 'https' } as const;
+
 const read = ['get', 'list', 'watch'];
 
 const flags: Readonly<Record<string, string>> = {
@@ -26,8 +35,12 @@ const flags: Readonly<Record<string, string>> = {
   // Backends show certificates of an authority that only the cloud knows; what it checks is the way from the client.
   'serverstransport.insecureskipverify': 'true',
   ...Object.fromEntries(
-    ['web', 'websecure'].map(name => [`entrypoints.${name}.transport.respondingtimeouts.readtimeout`, PATIENCE]),
+    Object.keys(PROTOCOLS).flatMap(name => [
+      [`entrypoints.${name}.transport.respondingtimeouts.readtimeout`, PATIENCE],
+      [`entrypoints.${name}.http.middlewares`, `${name}@file`],
+    ]),
   ),
+  'providers.file.directory': FOLDER,
   ping: 'true',
   'global.checknewversion': 'false',
   'global.sendanonymoususage': 'false',
@@ -50,15 +63,38 @@ export const ingressController: readonly Thing[] = [
     metadata: { name: CLASS },
     spec: { controller: 'traefik.io/ingress-controller' },
   },
-  program(NAMESPACE, CLASS, {
-    image: small.traefik,
-    args: Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
-    ports: [
-      { name: 'web', containerPort: WEB },
-      { name: 'websecure', containerPort: SECURE },
-    ],
-    readinessProbe: { httpGet: { path: '/ping', port: PING }, periodSeconds: 2, timeoutSeconds: 5 },
-  }),
+  {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: SETTINGS, namespace: NAMESPACE },
+    data: {
+      'protocols.yaml': stringify({
+        http: {
+          middlewares: Object.fromEntries(
+            Object.entries(PROTOCOLS).map(([name, protocol]) => [
+              name,
+              { headers: { customRequestHeaders: { 'X-Forwarded-Proto': protocol } } },
+            ]),
+          ),
+        },
+      }),
+    },
+  },
+  program(
+    NAMESPACE,
+    CLASS,
+    {
+      image: small.traefik,
+      args: Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
+      ports: [
+        { name: 'web', containerPort: WEB },
+        { name: 'websecure', containerPort: SECURE },
+      ],
+      readinessProbe: { httpGet: { path: '/ping', port: PING }, periodSeconds: 2, timeoutSeconds: 5 },
+      volumeMounts: [{ name: 'settings', mountPath: FOLDER }],
+    },
+    [{ name: 'settings', configMap: { name: SETTINGS } }],
+  ),
   {
     apiVersion: 'v1',
     kind: 'Service',

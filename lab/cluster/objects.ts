@@ -28,7 +28,7 @@ export const access = (namespace: string, name: string, rules: readonly Thing[])
 ];
 
 /** A Deployment of one program that needs no rights on its node. */
-export const program = (namespace: string, name: string, container: Thing): Thing => ({
+export const program = (namespace: string, name: string, container: Thing, volumes: readonly Thing[] = []): Thing => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name, namespace },
@@ -52,6 +52,7 @@ export const program = (namespace: string, name: string, container: Thing): Thin
             ...container,
           },
         ],
+        ...(volumes.length > 0 && { volumes }),
       },
     },
   },
