@@ -18,6 +18,7 @@ const PATIENCE = '600s';
 
 const SETTINGS = 'traefik-settings';
 const FOLDER = '/etc/traefik';
+const FILE = 'protocols.yaml';
 /**
  * By entry point, the protocol that backends are told of. Traefik itself says ws or wss when a stream is asked for, and
  * Nova's console proxy refuses who comes from a page of another protocol.
@@ -40,7 +41,7 @@ const flags: Readonly<Record<string, string>> = {
       [`entrypoints.${name}.http.middlewares`, `${name}@file`],
     ]),
   ),
-  'providers.file.directory': FOLDER,
+  'providers.file.filename': `${FOLDER}/${FILE}`,
   ping: 'true',
   'global.checknewversion': 'false',
   'global.sendanonymoususage': 'false',
@@ -68,7 +69,7 @@ export const ingressController: readonly Thing[] = [
     kind: 'ConfigMap',
     metadata: { name: SETTINGS, namespace: NAMESPACE },
     data: {
-      'protocols.yaml': stringify({
+      [FILE]: stringify({
         http: {
           middlewares: Object.fromEntries(
             Object.entries(PROTOCOLS).map(([name, protocol]) => [
