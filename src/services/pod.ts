@@ -52,9 +52,10 @@ export interface Process {
   readonly requests?: Requests;
   /**
    * It is behind a Service whose clients need a moment to learn that it stops. Text: a command of the shell besides, which
-   * ends when the process can be told to stop.
+   * ends when the process can be told to stop. `start`: nobody calls it, but process 1 of a container that just started
+   * does not hear signals, and would run until the kubelet's patience ends.
    */
-  readonly drain?: boolean | string;
+  readonly drain?: boolean | string | { readonly start: true };
 }
 
 /** Asks often until it answers, and seldom from then on: a command in a container is no small thing for its node. */
@@ -82,8 +83,10 @@ export const AWAITED: Requests = { cpu: '100m', memory: '128Mi' };
  * few for an ingress controller on a busy machine: 8 of 5693 requests failed while all logins were replaced.
  */
 const DRAIN_SECONDS = 10;
-const drained = (drain: true | string): string[] =>
-  drain === true ? ['sleep', `${DRAIN_SECONDS}`] : ['sh', '-c', `sleep ${DRAIN_SECONDS}; ${drain}`];
+const drained = (drain: NonNullable<Exclude<Process['drain'], false>>): string[] => {
+  if (drain === true) return ['sleep', `${DRAIN_SECONDS}`];
+  return typeof drain === 'string' ? ['sh', '-c', `sleep ${DRAIN_SECONDS}; ${drain}`] : ['sleep', '1'];
+};
 
 /** `device`: `mountPath` is the path of the device that a volume in block mode becomes. */
 export type ProcessVolume = Volume &

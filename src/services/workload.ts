@@ -89,6 +89,7 @@ export const daemon = <S>(argv: string | readonly string[], more: Partial<Worklo
   as: StatefulSet,
   argv: typeof argv === 'string' ? [argv] : argv,
   graceSeconds: 90,
+  drain: { start: true },
   requests: { cpu: '20m', memory: '192Mi' },
   ...more,
 });

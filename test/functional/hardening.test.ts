@@ -146,6 +146,10 @@ describe('pods of the minimal cloud', () => {
     ]).toEqual([300, 60, 10, 60, 30, 90, 600, 210, 30]);
     for (const name of ['keystone-api', 'placement-api', 'neutron-api'])
       expect(podIn(cloud.get(Deployment, name)?.spec).containers[0]?.lifecycle?.preStop, name).toBeDefined();
+    // Told to stop while it starts, it would not hear it.
+    expect(podIn(cloud.get(StatefulSet, 'nova-scheduler')?.spec).containers[0]?.lifecycle?.preStop).toEqual({
+      exec: { command: ['sleep', '1'] },
+    });
   }, 240_000);
 
   it('take what the user says of resources: over ours, and a limit as the request', async () => {
