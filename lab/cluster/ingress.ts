@@ -46,6 +46,9 @@ const flags: Readonly<Record<string, string>> = {
   'global.checknewversion': 'false',
   'global.sendanonymoususage': 'false',
   'log.level': 'INFO',
+  // Which backend did not answer.
+  accesslog: 'true',
+  'accesslog.filters.statuscodes': '500-599',
 };
 
 /** An ingress controller of the class that the lab's clouds name. */

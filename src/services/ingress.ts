@@ -29,9 +29,11 @@ export interface Beside {
 
 /** Under a path there is one host for all; else the main component has the name itself, another one `<first label>-<component>`. */
 const hostOf = (spec: Exposed, hostname: string, beside?: Beside): string =>
-  beside === undefined || prefixOf(spec) !== ''
-    ? hostname
-    : hostname.replace(/^[^.]+/, label => `${label}-${beside.component}`);
+  beside === undefined || prefixOf(spec) !== '' ? hostname : hostBeside(hostname, beside.component);
+
+/** `heat-cfn.example.org` beside `heat.example.org`. */
+export const hostBeside = (hostname: string, component: string): string =>
+  hostname.replace(/^[^.]+/, label => `${label}-${component}`);
 
 /**
  * The path before all paths of the API, without a slash at its end; '' at the root. Another component is its neighbour,

@@ -50,12 +50,8 @@ export interface Process {
   readonly direct?: boolean;
   /** What the scheduler sets aside for it, unless the user says otherwise. */
   readonly requests?: Requests;
-  /**
-   * It is behind a Service whose clients need a moment to learn that it stops. Text: a command of the shell besides, which
-   * ends when the process can be told to stop. `start`: nobody calls it, but process 1 of a container that just started
-   * does not hear signals, and would run until the kubelet's patience ends.
-   */
-  readonly drain?: boolean | string | { readonly start: true };
+  /** What happens before it is told to stop. `until`: a command of the shell, which ends when the process can be told. */
+  readonly drain?: { readonly seconds: number; readonly until?: string };
 }
 
 /** Asks often until it answers, and seldom from then on: a command in a container is no small thing for its node. */
@@ -78,15 +74,12 @@ const REQUESTS: Requests = { cpu: '10m', memory: '128Mi' };
 /** Of Jobs that a whole cloud waits for: beside servers that start, which ask for half of it, they would get the least. */
 export const AWAITED: Requests = { cpu: '100m', memory: '128Mi' };
 
-/**
- * Until every proxy has heard that the pod is no endpoint any more, it goes on serving (openstack-facts 27). Five were too
- * few for an ingress controller on a busy machine: 8 of 5693 requests failed while all logins were replaced.
- */
-const DRAIN_SECONDS = 10;
-const drained = (drain: NonNullable<Exclude<Process['drain'], false>>): string[] => {
-  if (drain === true) return ['sleep', `${DRAIN_SECONDS}`];
-  return typeof drain === 'string' ? ['sh', '-c', `sleep ${DRAIN_SECONDS}; ${drain}`] : ['sleep', '1'];
-};
+/** Behind a Service: until every proxy has heard that the pod is no endpoint any more, it goes on serving (openstack-facts 27). */
+export const UNTIL_HEARD = 10;
+/** Process 1 of a container that just started does not hear signals, and would run until the kubelet's patience ends. */
+export const UNTIL_HEARING = 1;
+const drained = ({ seconds, until }: NonNullable<Process['drain']>): string[] =>
+  until === undefined ? ['sleep', `${seconds}`] : ['sh', '-c', `sleep ${seconds}; ${until}`];
 
 /** `device`: `mountPath` is the path of the device that a volume in block mode becomes. */
 export type ProcessVolume = Volume &

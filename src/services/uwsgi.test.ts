@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { uwsgiDrain, uwsgiFile, uwsgiFiles } from './uwsgi.ts';
+import { uwsgiFile, uwsgiFiles, uwsgiLoaded } from './uwsgi.ts';
 
 const app = { service: 'glance', port: 9292, module: 'glance.wsgi.api:application' };
 
@@ -36,7 +36,7 @@ describe('how an API is served', () => {
     try {
       // Ends, because the one worker, which is this process, has loaded.
       expect(
-        execFileSync('sh', ['-c', `${uwsgiDrain({ ...app, processes: 1 })}; echo "$loaded"`], { encoding: 'utf8' }),
+        execFileSync('sh', ['-c', `${uwsgiLoaded({ ...app, processes: 1 })}; echo "$loaded"`], { encoding: 'utf8' }),
       ).toBe('1\n');
     } finally {
       rmSync(mark);

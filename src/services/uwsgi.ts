@@ -60,7 +60,7 @@ const LOADED = '/tmp/uwsgi-loaded-';
  * A worker that is told to stop while it loads its application forgets it, and its master then waits for ever (seen: ten
  * minutes, until the kubelet's patience with Glance ended). So nobody tells it before.
  */
-export const uwsgiDrain = ({ processes = PROCESSES }: Uwsgi): string =>
+export const uwsgiLoaded = ({ processes = PROCESSES }: Uwsgi): string =>
   `for second in $(seq 60); do loaded=0; for file in ${LOADED}*; do [ ! -d "/proc/\${file##*-}" ] || loaded=$((loaded + 1)); done; ` +
   `[ $loaded -lt ${processes} ] || break; sleep 1; done`;
 

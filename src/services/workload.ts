@@ -10,9 +10,17 @@ import { imageOf } from './images.ts';
 import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { has, onNodes } from './node.ts';
 import { overrideOf, type Peer, peersOf, withoutService } from './override.ts';
-import { type PodBlock, type Process, type ProcessVolume, podTemplate, type Requests } from './pod.ts';
+import {
+  type PodBlock,
+  type Process,
+  type ProcessVolume,
+  podTemplate,
+  type Requests,
+  UNTIL_HEARD,
+  UNTIL_HEARING,
+} from './pod.ts';
 import { claimTemplate } from './storage.ts';
-import { type Asked, type Uwsgi, uwsgiArgv, uwsgiDrain, uwsgiFiles, uwsgiProbes } from './uwsgi.ts';
+import { type Asked, type Uwsgi, uwsgiArgv, uwsgiFiles, uwsgiLoaded, uwsgiProbes } from './uwsgi.ts';
 
 /** One kind of pods of a service: a line of its table. `S` is the spec of the service's kind. */
 export interface Workload<S> {
@@ -78,7 +86,7 @@ export function uwsgi<S>(app: Uwsgi & Asked, more: Partial<Workload<S>> = {}): W
     ports: { api: app.port },
     ...uwsgiProbes(app),
     graceSeconds: 90,
-    drain: uwsgiDrain(app),
+    drain: { seconds: UNTIL_HEARD, until: uwsgiLoaded(app) },
     requests: { cpu: '50m', memory: '256Mi' },
     ...more,
   };
@@ -89,7 +97,7 @@ export const daemon = <S>(argv: string | readonly string[], more: Partial<Worklo
   as: StatefulSet,
   argv: typeof argv === 'string' ? [argv] : argv,
   graceSeconds: 90,
-  drain: { start: true },
+  drain: { seconds: UNTIL_HEARING },
   requests: { cpu: '20m', memory: '192Mi' },
   ...more,
 });

@@ -16,7 +16,7 @@ import { ready, until, valueIn } from './stage.ts';
 
 const release = process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2';
 interface Cloud extends AnyObject {
-  spec: { tls: object; nova: object };
+  spec: { tls: object; nova: object; publicDomain: string };
 }
 const yaml = parse(readFileSync('lab/cloud-ceph.yaml', 'utf8')) as Cloud;
 const { tls, ...plain } = yaml.spec;
@@ -36,7 +36,8 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
   async function login(): Promise<OpenStack> {
     const password = await valueIn(stage, 'keystone-admin', 'password', Secret);
     const ca = await valueIn(await labStage(AUTHORITY), ISSUER, 'tls.crt', Secret);
-    const by = (way: string) => OpenStack.login(namespace, password, { url: `${way}://keystone.cloud.test`, ca });
+    const by = (way: string) =>
+      OpenStack.login(namespace, password, { url: `${way}://keystone.${plain.publicDomain}`, ca });
     try {
       return await by(scheme);
     } catch (error) {

@@ -29,11 +29,11 @@ import { accountsOf, cache, database, dropDatabase } from '../links.ts';
 import { databaseNameOf, podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { overrideOf } from '../override.ts';
-import { kollaStart, type Process, podSpec, podTemplate } from '../pod.ts';
+import { kollaStart, type Process, podSpec, podTemplate, UNTIL_HEARD } from '../pod.ts';
 import { checkSchedule, iso } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
-import { uwsgiArgv, uwsgiDrain, uwsgiFiles, uwsgiProbes } from '../uwsgi.ts';
+import { uwsgiArgv, uwsgiFiles, uwsgiLoaded, uwsgiProbes } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
 import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
@@ -163,7 +163,7 @@ const config = row('ConfigReady', {
       argv: uwsgiArgv('keystone'),
       ports: { api: PORT },
       volumes: [...base.volumes, ...tlsVolumes(undefined, own)],
-      drain: uwsgiDrain(app),
+      drain: { seconds: UNTIL_HEARD, until: uwsgiLoaded(app) },
       ...uwsgiProbes(app),
     };
     const sync: Process = { ...base, name: 'db-sync', argv: ['keystone-manage', 'db_sync'] };

@@ -15,6 +15,7 @@ import type { ConfigFile } from '../config.ts';
 import { hostsCanReach } from '../hosts.ts';
 import type { DatabaseLink } from '../links.ts';
 import { podLabels, workloadName } from '../names.ts';
+import { UNTIL_HEARD } from '../pod.ts';
 import { linkedService, neighbours } from '../service.ts';
 import { daemon, uwsgi, type Workload } from '../workload.ts';
 import {
@@ -187,7 +188,7 @@ const consoleProxy: Workload<SpecOf<typeof NovaNoVNCProxy>> = {
   liveness: { tcpSocket: { port: CONSOLE_PORT }, periodSeconds: 30, failureThreshold: 4 },
   scratch: [STATE],
   graceSeconds: 30,
-  drain: true,
+  drain: { seconds: UNTIL_HEARD },
   // The same process: how it listens stands in its config.
   overTls: () => consoleProxy,
 };

@@ -6,7 +6,7 @@ import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import type { Nova } from '../../../api/openstack/nova.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { stall, type Unmet } from '../../runtime/plan/unmet.ts';
-import { prefixOf } from '../ingress.ts';
+import { hostBeside, prefixOf } from '../ingress.ts';
 import { databaseNameOf } from '../names.ts';
 import { withoutContainers } from '../override.ts';
 import { BLOCK } from '../workload.ts';
@@ -240,7 +240,7 @@ function publishedConsole(spec: Spec, cell: string, own: Console = {}): Console 
   if (spec.ingress?.hostname === undefined || own.publicURL !== undefined || own.expose !== undefined) return {};
   const { path: _path, hostname, ...how } = spec.ingress;
   const name = `${cell}-novncproxy`;
-  const host = sharesHost(spec) ? `nova-${name}.${hostname}` : hostname.replace(/^[^.]+/, label => `${label}-${name}`);
+  const host = hostBeside(sharesHost(spec) ? `nova.${hostname}` : hostname, name);
   return { ingress: { ...how, hostname: host, ...own.ingress } };
 }
 type Console = NonNullable<Cell['template']['noVNCProxyServiceTemplate']>;
