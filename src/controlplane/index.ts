@@ -77,23 +77,45 @@ function phaseOf(cx: Cx<Cloud>, lines: readonly Line[]): Phase {
 type Action = NonNullable<Cloud['spec']['actions']>[number];
 type Result = NonNullable<NonNullable<Cloud['status']>['actions']>[number];
 
+const isActing = (cx: Cx<Cloud>, section: SectionName): boolean =>
+  enabled(cx.spec, section) && kindOf(section).specFields.includes('actions');
+
+/** What the child of a section made of it so far. */
+function resultOf(
+  cx: Cx<Cloud>,
+  section: SectionName,
+  { name, id }: DeepReadonly<Action>,
+): DeepReadonly<Result> | undefined {
+  const child = cx.get(kindOf(section), section) as DeepReadonly<{ status?: { actions?: Result[] } }> | undefined;
+  return child?.status?.actions?.find(result => result.name === name && result.id === id);
+}
+
+const hasEnded = (result: DeepReadonly<Result> | undefined): boolean =>
+  result !== undefined && result.state !== 'Running';
+
+/**
+ * A child hears of an action when the services that it calls have ended it: one that restarts for a new login would
+ * hold up the next one's, whose pods would be replaced a second time for it. Servers restart for nothing of the kind.
+ */
+function itsTurn(cx: Cx<Cloud>, section: SectionName, action: DeepReadonly<Action>): boolean {
+  return SECTIONS[section].after
+    .filter(before => SECTIONS[before].phase !== 'Infrastructure' && isActing(cx, before))
+    .every(before => hasEnded(resultOf(cx, before, action)));
+}
+
 /** An action of the cloud is what its children made of it: done when all have ended, failed when none could do it. */
 function sumUpActions(cx: Cx<Cloud>): void {
   const { actions = [] } = cx.spec;
   if (actions.length === 0 && (cx.status.actions ?? []).length === 0) return;
-  const children = SECTION_NAMES.filter(name => enabled(cx.spec, name) && kindOf(name).specFields.includes('actions'));
-  const resultOf = (section: SectionName, { name, id }: DeepReadonly<Action>): DeepReadonly<Result> | undefined => {
-    const child = cx.get(kindOf(section), section) as DeepReadonly<{ status?: { actions?: Result[] } }> | undefined;
-    return child?.status?.actions?.find(result => result.name === name && result.id === id);
-  };
+  const children = SECTION_NAMES.filter(name => isActing(cx, name));
   cx.report({
     actions: actions.map((action): Result => {
       const { name, id } = action;
       const before = cx.status.actions?.find(result => result.name === name && result.id === id);
       if (before && before.state !== 'Running') return { ...before };
-      const results = children.map(section => [section, resultOf(section, action)] as const);
-      if (results.some(([, result]) => result === undefined || result.state === 'Running'))
-        return { name, id, state: 'Running' };
+      const results = children.map(section => [section, resultOf(cx, section, action)] as const);
+      const open = results.filter(([, result]) => !hasEnded(result)).map(([section]) => section);
+      if (open.length > 0) return { name, id, state: 'Running', message: `not yet by ${open.join(', ')}` };
       const done = results.flatMap(([section, result]) => (result?.state === 'Done' ? [section] : []));
       const completionTime = `${new Date(cx.serverTime()).toISOString().slice(0, 19)}Z`;
       const first = results[0]?.[1];
@@ -141,6 +163,12 @@ const shared = row('PublicCertificateReady', {
   },
 });
 
+function specOf(cx: Cx<Cloud>, section: SectionName): Record<string, unknown> {
+  const { actions } = cx.spec;
+  const due = actions && { actions: actions.filter(action => itsTurn(cx, section, action)) };
+  return childSpec({ ...cx.spec, ...due }, section);
+}
+
 const rows: Partial<Record<SectionName, Row<Cloud, unknown>>> = {};
 for (const section of SECTION_NAMES) {
   const kind = kindOf(section);
@@ -150,7 +178,7 @@ for (const section of SECTION_NAMES) {
     when: object => enabled(object.spec, section),
     run: async cx => {
       if (cx.spec.rollout === 'strict') inTurn(cx, section);
-      assertReady((await cx.child(kind, section, childSpec(cx.spec, section))) as DeepReadonly<AnyObject>);
+      assertReady((await cx.child(kind, section, specOf(cx, section))) as DeepReadonly<AnyObject>);
     },
     undo: async cx => {
       await tellPolicy(cx, section);
@@ -163,7 +191,7 @@ for (const section of SECTION_NAMES) {
 async function tellPolicy(cx: Cx<Cloud>, section: SectionName): Promise<void> {
   const child = cx.get(kindOf(section), section) as DeepReadonly<AnyObject> | undefined;
   if (child === undefined || child.metadata.deletionTimestamp !== undefined) return;
-  const wanted = childSpec(cx.spec, section);
+  const wanted = specOf(cx, section);
   const policyOf = (spec: unknown): unknown => (spec as { deletionPolicy?: string } | undefined)?.deletionPolicy;
   if (policyOf(child.spec) !== policyOf(wanted)) await cx.child(kindOf(section), section, wanted);
 }

@@ -9,7 +9,7 @@ import { Neutron } from '../../api/openstack/neutron.ts';
 import { Nova } from '../../api/openstack/nova.ts';
 import { parseDatabaseUrl } from '../../src/embedded/backends/state.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { Node, Pod, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
+import { Deployment, Node, Pod, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { lookup, parse as parseOslo } from '../../src/oslo/parse.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
 import { adminLogin, cloudWith, keystoneOf, label, passwordIn, readyCloud, sqlOf, template, text } from './services.ts';
@@ -51,6 +51,8 @@ function heldIn(data: Readonly<Record<string, string>>): readonly Held[] {
 /** Looks at the whole cloud as its clients do, twice a second. */
 class Clients {
   readonly failed: string[] = [];
+  /** By workload, all that its pods were to be. */
+  readonly templates = new Map<string, Set<string>>();
   requests = 0;
   #polls = 0;
   readonly #cloud: Cloud;
@@ -63,6 +65,11 @@ class Clients {
 
   async poll(): Promise<void> {
     const cloud = this.#cloud;
+    for (const resource of [Deployment, StatefulSet])
+      for (const { metadata } of cloud.hands.list(resource, NS)) {
+        const before = this.templates.get(metadata.name) ?? new Set();
+        this.templates.set(metadata.name, before.add(JSON.stringify(template(cloud, resource, metadata.name))));
+      }
     const { endpoints = {} } = (cloud.get(OpenStackControlPlane, name)?.status ?? {}) as {
       endpoints?: Record<string, string>;
     };
@@ -196,6 +203,9 @@ describe('rotation of logins', () => {
     await clients.until(() => stateOf(cloud, OpenStackControlPlane, name, 'one')?.state === 'Done');
     expect(clients.failed).toEqual([]);
     expect(clients.requests).toBeGreaterThan(500);
+    // One after the other: what a service calls has its new login by then, so all of its own come at once.
+    for (const part of ['keystone-api', 'glance-api', 'placement-api', 'neutron-api', 'heat-api', 'heat-engine'])
+      expect(clients.templates.get(part)?.size, part).toBe(2);
     const renamed = (users: readonly string[], but: readonly string[]) =>
       users.map(user => (but.includes(user) ? user : `${user}_b`)).sort();
     const after = loginsOf(cloud);
