@@ -51,7 +51,12 @@ export interface Process {
   /** What the scheduler sets aside for it, unless the user says otherwise. */
   readonly requests?: Requests;
   /** What happens before it is told to stop. `until`: a command of the shell, which ends when the process can be told. */
-  readonly drain?: { readonly seconds: number; readonly until?: string };
+  readonly drain?: Drain;
+}
+
+interface Drain {
+  readonly seconds: number;
+  readonly until?: string;
 }
 
 /** Asks often until it answers, and seldom from then on: a command in a container is no small thing for its node. */
@@ -77,8 +82,8 @@ export const AWAITED: Requests = { cpu: '100m', memory: '128Mi' };
 /** Behind a Service: until every proxy has heard that the pod is no endpoint any more, it goes on serving (openstack-facts 27). */
 export const UNTIL_HEARD = 10;
 /** Process 1 of a container that just started does not hear signals, and would run until the kubelet's patience ends. */
-export const UNTIL_HEARING = 1;
-const drained = ({ seconds, until }: NonNullable<Process['drain']>): string[] =>
+const UNTIL_HEARING: Drain = { seconds: 1 };
+const drained = ({ seconds, until }: Drain): string[] =>
   until === undefined ? ['sleep', `${seconds}`] : ['sh', '-c', `sleep ${seconds}; ${until}`];
 
 /** `device`: `mountPath` is the path of the device that a volume in block mode becomes. */
@@ -146,12 +151,15 @@ export function podTemplate(
   labels: Readonly<Record<string, string>>,
   { override, peers, ...also }: Also & Overridden,
 ): Template {
+  const lasting = listOf(process).map(each => ({ drain: UNTIL_HEARING, ...each }));
   const template: Template = {
     metadata: { labels, annotations: { [CONFIG_HASH_ANNOTATION]: config.hash } },
-    spec: podSpec(block, process, config, labels, also),
+    spec: podSpec(block, lasting, config, labels, also),
   };
   return override === undefined ? template : overriddenPod(template, override, peers);
 }
+
+const listOf = (process: Process | readonly Process[]): readonly Process[] => ('argv' in process ? [process] : process);
 
 export function podSpec(
   block: PodBlock,
@@ -160,7 +168,7 @@ export function podSpec(
   labels: Readonly<Record<string, string>>,
   also: Also = {},
 ): PodSpec {
-  const processes: readonly Process[] = Array.isArray(process) ? process : [process];
+  const processes = listOf(process);
   const [main] = processes;
   if (main === undefined) throw new Error('a pod without a process');
   const parts = processes.map(p => containerOf(block, p, config, p === main));

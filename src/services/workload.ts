@@ -10,15 +10,7 @@ import { imageOf } from './images.ts';
 import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { has, onNodes } from './node.ts';
 import { overrideOf, type Peer, peersOf, withoutService } from './override.ts';
-import {
-  type PodBlock,
-  type Process,
-  type ProcessVolume,
-  podTemplate,
-  type Requests,
-  UNTIL_HEARD,
-  UNTIL_HEARING,
-} from './pod.ts';
+import { type PodBlock, type Process, type ProcessVolume, podTemplate, type Requests, UNTIL_HEARD } from './pod.ts';
 import { claimTemplate } from './storage.ts';
 import { type Asked, type Uwsgi, uwsgiArgv, uwsgiFiles, uwsgiLoaded, uwsgiProbes } from './uwsgi.ts';
 
@@ -97,7 +89,6 @@ export const daemon = <S>(argv: string | readonly string[], more: Partial<Worklo
   as: StatefulSet,
   argv: typeof argv === 'string' ? [argv] : argv,
   graceSeconds: 90,
-  drain: { seconds: UNTIL_HEARING },
   requests: { cpu: '20m', memory: '192Mi' },
   ...more,
 });
