@@ -9,6 +9,7 @@ import { nodesOf } from '../../lab/cluster/layout.ts';
 import { kubectl } from '../../lab/kubectl.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Pod, Secret } from '../../src/kube/resource.ts';
+import { SERVING_LABEL } from '../../src/services/tls/certificate.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack, shownBy } from './openstack.ts';
 import { Poller, told } from './poller.ts';
@@ -19,7 +20,9 @@ interface Cloud extends AnyObject {
   spec: { tls: object; nova: object; publicDomain: string };
 }
 const yaml = parse(readFileSync('lab/cloud-ceph.yaml', 'utf8')) as Cloud;
-const { tls, ...plain } = yaml.spec;
+const { tls, ...rest } = yaml.spec;
+/** Said in so many words: whoever deployed it said that it is on, and goes on saying so. */
+const plain = { ...rest, tls: { enabled: false } };
 /** What one pod of a StatefulSet serves is away while it is replaced. */
 const TWICE = { glance: { replicas: 2 }, nova: { ...plain.nova, apiServiceTemplate: { replicas: 2 } } };
 
@@ -58,6 +61,10 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
       .filter(pod => (pod.status as { phase?: string }).phase === 'Running')
       .map(pod => pod.metadata.uid)
       .sort();
+  /** The protocols that the catalog speaks of. */
+  const schemes = async () => [
+    ...new Set([...(await login()).catalog.values()].map(url => url.slice(0, url.indexOf(':')))),
+  ];
   const report = (what: string) => {
     const tally = poller.turn();
     console.log(`${what}: ${told(tally)}`);
@@ -78,6 +85,7 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
     const { asked, failed } = report('at rest');
     expect(asked).toBeGreaterThan(100);
     expect(failed).toEqual([]);
+    expect(await schemes()).toEqual(['http']);
   });
 
   it('replaces every login that the operator made', async () => {
@@ -106,7 +114,7 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
     await edited({ tls });
     report('TLS on');
     await stage.pass(20);
-    expect([...(await login()).catalog.values()].filter(url => !url.startsWith('https://'))).toEqual([]);
+    expect(await schemes()).toEqual(['https']);
     expect(report('with TLS').failed).toEqual([]);
     // Those who ask it speak TLS: there is no other way in, but from its own pod.
     const stats = "exec 3<>/dev/tcp/127.0.0.1/11210; printf 'stats\\r\\nquit\\r\\n' >&3; cat <&3";
@@ -121,27 +129,28 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
   it('takes renewed certificates without a restart', async () => {
     const running = await pods();
     const [before, cached] = [await shownBy(keystone, 5000), await shownBy(memcached, 11211)];
+    const began = Date.now();
     for (const { metadata } of await stage.list(Secret))
       if (metadata.name.endsWith('-certificate')) await stage.remove(Secret, metadata.name);
-    await until(stage, 'Keystone shows another certificate', 300, async () => {
-      const now = await shownBy(keystone, 5000).catch(() => before);
-      return now !== before;
-    });
-    await until(stage, 'memcached shows another certificate', 300, async () => {
-      const now = await shownBy(memcached, 11211).catch(() => cached);
-      return now !== cached;
+    await until(stage, 'every server was given its new certificate', 600, async () => {
+      const serving = (await stage.list(Secret)).filter(({ metadata }) => metadata.labels?.[SERVING_LABEL]);
+      const since = serving.map(({ metadata }) => Date.parse(metadata.annotations?.['openstack.k8s.io/since'] ?? ''));
+      return since.length > 10 && since.every(time => time > began);
     });
     await stage.pass(60);
+    expect(await shownBy(keystone, 5000)).not.toBe(before);
+    expect(await shownBy(memcached, 11211)).not.toBe(cached);
     expect(await pods()).toEqual(running);
     const { failed } = report('certificates renewed');
-    expect(failed).toEqual([]);
+    // Glance's router is replaced under the requests that it holds (docs/how-to/tls.md).
+    expect(failed.filter(({ service }) => service !== 'image')).toEqual([]);
   });
 
   it('switches TLS off', async () => {
     await edited({});
     report('TLS off');
     await stage.pass(20);
-    expect([...(await login()).catalog.values()].filter(url => !url.startsWith('http://'))).toEqual([]);
+    expect(await schemes()).toEqual(['http']);
     expect(report('without TLS').failed).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import type { Managed } from '../../runtime/plan/managed.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
 import { fieldMissing, stall, wait } from '../../runtime/plan/unmet.ts';
 import { hostNames } from '../hosts.ts';
-import { nextServing, type Serving } from './serving.ts';
+import { nextServing, type Serving, TURN_MS } from './serving.ts';
 import { type CertificateText, endOf, flawOf, union } from './x509.ts';
 
 /** spec.tls of every kind that has it; those that only call others have no more than the bundle. */
@@ -39,6 +39,7 @@ export const schemeOf = (spec: unknown): 'http' | 'https' => (overTls(spec) ? 'h
 /** Marks the Secrets that servers show to their clients: who trusts the cloud reads them all. */
 export const SERVING_LABEL = 'openstack.k8s.io/serving';
 const SINCE = 'openstack.k8s.io/since';
+const NOTICED = 'openstack.k8s.io/renewal-noticed';
 
 export const servingSecret = (object: string): string => `${object}-tls`;
 
@@ -82,13 +83,17 @@ export interface Shown {
 export async function certificate<O extends Managed>(cx: Cx<O>, names: Names): Promise<Shown> {
   const source = await sourceOf(cx, names);
   const name = servingSecret(cx.name);
-  const step = nextServing(source, servingIn(cx, name), cx.serverTime());
-  const { crt, key, trust, since } = step.serving;
+  const before = cx.list(Secret, { [SERVING_LABEL]: 'true' }).filter(other => other.metadata.name < name);
+  const step = nextServing(source, servingIn(cx, name), cx.serverTime(), before.length * TURN_MS);
+  const { crt, key, trust, since, noticed } = step.serving;
   await cx.apply(Secret, {
     metadata: {
       name,
       labels: { [SERVING_LABEL]: 'true' },
-      annotations: { [SINCE]: new Date(since).toISOString() },
+      annotations: {
+        [SINCE]: new Date(since).toISOString(),
+        ...(noticed !== undefined && { [NOTICED]: new Date(noticed).toISOString() }),
+      },
     },
     type: 'Opaque',
     data: {
@@ -106,8 +111,14 @@ function servingIn<O extends Managed>(cx: Cx<O>, name: string): Serving | undefi
   const data = found?.data as Readonly<Record<string, string>> | undefined;
   if (data === undefined) return undefined;
   const text = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
-  const since = Date.parse(found?.metadata.annotations?.[SINCE] ?? '') || 0;
-  return { crt: text('tls.crt'), key: text('tls.key'), trust: text('ca.crt'), since };
+  const { [SINCE]: since = '', [NOTICED]: noticed } = found?.metadata.annotations ?? {};
+  return {
+    crt: text('tls.crt'),
+    key: text('tls.key'),
+    trust: text('ca.crt'),
+    since: Date.parse(since) || 0,
+    ...(noticed !== undefined && { noticed: Date.parse(noticed) || 0 }),
+  };
 }
 
 async function sourceOf<O extends Managed>(cx: Cx<O>, names: Names): Promise<CertificateText> {

@@ -53,6 +53,22 @@ describe('the certificate that pods show', () => {
     expect(steps.at(-1)?.serving).toMatchObject({ crt: renewed['tls.crt'], trust: union(second.ca) });
   });
 
+  it('waits for its turn after others, from when it was first seen or its CA has spread', () => {
+    const renewed = sourceOf();
+    const seen = nextServing(renewed, serving, NOW + 1000, 30_000);
+    expect(seen).toEqual({ serving: { ...serving, noticed: NOW + 1000 }, again: 30_000 });
+    expect(nextServing(renewed, seen.serving, NOW + 11_000, 30_000)).toEqual({ serving: seen.serving, again: 20_000 });
+    expect(nextServing(renewed, seen.serving, NOW + 31_000, 30_000).serving).toEqual({
+      crt: renewed['tls.crt'],
+      key: renewed['tls.key'],
+      trust: serving.trust,
+      since: NOW + 31_000,
+    });
+    expect(nextServing(source, seen.serving, NOW + 11_000, 30_000)).toEqual({ serving });
+    const both = nextServing(sourceOf(second), serving, NOW, 30_000).serving;
+    expect(nextServing(sourceOf(second), both, NOW + SPREAD_MS, 30_000)).toEqual({ serving: both, again: 30_000 });
+  });
+
   it('goes on from where it was when it is looked at early, or changed again on the way', () => {
     const both = nextServing(sourceOf(second), serving, NOW).serving;
     expect(nextServing(sourceOf(second), both, NOW + 1000)).toEqual({ serving: both, again: SPREAD_MS - 1000 });

@@ -8,6 +8,8 @@ export interface Serving {
   readonly trust: string;
   /** When one of these last changed, in milliseconds. */
   readonly since: number;
+  /** When a renewed certificate was first seen whose turn has not come yet. */
+  readonly noticed?: number;
 }
 
 export interface Step {
@@ -23,10 +25,17 @@ export interface Step {
 export const SPREAD_MS = 300_000;
 
 /**
- * A new CA comes in three steps: everybody trusts both, then the server shows the new certificate, then the old CA goes.
- * A new certificate of the same CA is one step. Each step waits until the one before has reached every pod.
+ * An API loads anew for a renewed certificate, five seconds alone and half a minute when all of a cloud do on a small
+ * machine; an ingress controller waits ten for a handshake (Traefik). So they take turns.
  */
-export function nextServing(source: CertificateText, serving: Serving | undefined, now: number): Step {
+export const TURN_MS = 15_000;
+
+/**
+ * A new CA comes in three steps: everybody trusts both, then the server shows the new certificate, then the old CA goes.
+ * A new certificate of the same CA is one step. Each step waits until the one before has reached every pod, and another
+ * certificate is shown `turn` milliseconds after that.
+ */
+export function nextServing(source: CertificateText, serving: Serving | undefined, now: number, turn = 0): Step {
   const { 'tls.crt': crt, 'tls.key': key } = source;
   const ca = union(source['ca.crt']);
   if (serving === undefined) return { serving: { crt, key, trust: ca, since: now } };
@@ -34,13 +43,16 @@ export function nextServing(source: CertificateText, serving: Serving | undefine
   const lost = (endOf(serving.crt) ?? 0) <= now;
   if (!includes(serving.trust, ca) && !lost)
     return { serving: { ...serving, trust: union(serving.trust, ca), since: now }, again: SPREAD_MS };
-  const spread = serving.since + SPREAD_MS - now;
   const overlap = serving.trust !== ca;
+  const spreadAt = serving.since + SPREAD_MS;
   if (serving.crt !== crt || serving.key !== key) {
-    if (overlap && spread > 0 && !lost) return { serving, again: spread };
+    const noticed = serving.noticed ?? now;
+    const left = (overlap ? spreadAt : noticed) + turn - now;
+    if (left > 0 && !lost)
+      return { serving: overlap || serving.noticed === noticed ? serving : { ...serving, noticed }, again: left };
     const trust = union(serving.trust, ca);
     return { serving: { crt, key, trust, since: now }, ...(trust !== ca && { again: SPREAD_MS }) };
   }
-  if (!overlap) return { serving };
-  return spread > 0 ? { serving, again: spread } : { serving: { crt, key, trust: ca, since: now } };
+  if (!overlap) return { serving: { crt, key, trust: ca, since: serving.since } };
+  return spreadAt > now ? { serving, again: spreadAt - now } : { serving: { crt, key, trust: ca, since: now } };
 }
