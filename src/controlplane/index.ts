@@ -163,11 +163,12 @@ const shared = row('PublicCertificateReady', {
   },
 });
 
-function specOf(cx: Cx<Cloud>, section: SectionName): Record<string, unknown> {
-  const { actions } = cx.spec;
-  const due = actions && { actions: actions.filter(action => itsTurn(cx, section, action)) };
-  return childSpec({ ...cx.spec, ...due }, section);
-}
+const specOf = (cx: Cx<Cloud>, section: SectionName): Record<string, unknown> =>
+  childSpec(
+    cx.spec,
+    section,
+    cx.spec.actions?.filter(action => itsTurn(cx, section, action)),
+  );
 
 const rows: Partial<Record<SectionName, Row<Cloud, unknown>>> = {};
 for (const section of SECTION_NAMES) {

@@ -52,7 +52,6 @@ const CLOUD_WIDE = [
   'storageClass',
   'networkPolicy',
   'credentialRotation',
-  'actions',
 ] as const;
 
 /** Whom all parts of a cloud trust; for people too. */
@@ -121,8 +120,15 @@ const STORED: Readonly<Record<CloudSpec['storageBackend'], Partial<Record<Sectio
   pvc: {},
 };
 
-/** A child's spec: what the user wrote in its section, and what the cloud decides for all of its parts (rule 4). */
-export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): Record<string, unknown> {
+/**
+ * A child's spec: what the user wrote in its section, and what the cloud decides for all of its parts (rule 4). `actions`:
+ * those of the cloud whose turn it is.
+ */
+export function childSpec(
+  spec: DeepReadonly<CloudSpec>,
+  section: SectionName,
+  actions: DeepReadonly<CloudSpec['actions']>,
+): Record<string, unknown> {
   const { enabled: _enabled, ...own } = spec[section] as Record<string, unknown>;
   const shape = kindOf(section).specFields;
   const wide = CLOUD_WIDE.filter(field => spec[field] !== undefined && shape.includes(field)).map(field => [
@@ -131,6 +137,7 @@ export function childSpec(spec: DeepReadonly<CloudSpec>, section: SectionName): 
   ]);
   return {
     ...Object.fromEntries(wide),
+    ...(actions && shape.includes('actions') && { actions }),
     ...STORED[spec.storageBackend]?.[section],
     ...(shape.includes('mechanism') && { mechanism: spec.networkBackend }),
     ...own,

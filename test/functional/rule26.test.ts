@@ -198,7 +198,7 @@ describe('every field of a spec is read by some plan, or planned with its issue 
     for (const section of SECTION_NAMES) {
       const written = { enabled: true, anything: { at: ['all'] } };
       const spec = { [section]: written } as unknown as DeepReadonly<Parameters<typeof childSpec>[0]>;
-      expect(childSpec(spec, section)).toEqual({ anything: { at: ['all'] } });
+      expect(childSpec(spec, section, undefined)).toEqual({ anything: { at: ['all'] } });
     }
   });
 
