@@ -25,8 +25,8 @@ export interface Step {
 export const SPREAD_MS = 300_000;
 
 /**
- * An API loads anew for a renewed certificate, five seconds alone and half a minute when all of a cloud do on a small
- * machine; an ingress controller waits ten for a handshake (Traefik). So they take turns.
+ * An API loads anew for a renewed certificate, which takes half a minute when all of a cloud do on a small machine; an
+ * ingress controller waits ten for a handshake (Traefik). So they take turns.
  */
 export const TURN_MS = 15_000;
 
