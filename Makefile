@@ -6,6 +6,13 @@ TSX := node_modules/.bin/tsx
 CLI := $(TSX) src/cli/main.ts
 LAB := $(TSX) lab/main.ts
 
+# $(call suite,LEVEL,WORDS OF VITEST): with EVIDENCE=1 the results go into docs/evidence.json, those that failed as well.
+define suite
+@mkdir -p .run; rm -f .run/$@.json
+status=0; node_modules/.bin/vitest run $(2)$(if $(EVIDENCE), --reporter=default --reporter=json --outputFile.json=.run/$@.json) || status=$$?; \
+$(if $(EVIDENCE),$(TSX) evidence/main.ts .run/$@.json --level $(1) --command 'make $@' || status=1;) exit $$status
+endef
+
 .PHONY: help
 help: ## show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -29,7 +36,7 @@ test: setup ## all that must pass: types, lint, layers, dead code, generated fil
 .PHONY: lint
 lint: setup ## format, lint, layers, dead code
 	node_modules/.bin/biome check .
-	node_modules/.bin/depcruise --config .dependency-cruiser.cjs api src ui test bench lab config
+	node_modules/.bin/depcruise --config .dependency-cruiser.cjs api src ui test bench lab evidence config
 	node_modules/.bin/knip
 
 .PHONY: format
@@ -37,7 +44,7 @@ format: setup ## let biome rewrite what it can
 	node_modules/.bin/biome check --write .
 
 .PHONY: manifests
-manifests: setup ## write CRDs, RBAC, the Deployment and the reference pages from the code
+manifests: setup ## write CRDs, RBAC, the Deployment, the reference pages and what was seen to work (docs/status.md)
 	$(TSX) config/generate.ts
 
 .PHONY: oslo-tables
@@ -50,20 +57,19 @@ conformance: setup ## the embedded API server against a real kube-apiserver (bui
 
 .PHONY: test-real
 test-real: setup ## tests against a real kube-apiserver, MariaDB, RabbitMQ, Keystone and oslo.config (builds and installs them once)
-	node_modules/.bin/vitest run --config vitest.real.config.ts --exclude 'test/options/**' $(ARGS)
+	$(call suite,api,--config vitest.real.config.ts --exclude 'test/options/**' $(ARGS))
 
 .PHONY: test-options
 test-options: setup ## every rendered option, read back by the services of each release (installs them from PyPI once)
-	node_modules/.bin/vitest run --config vitest.real.config.ts test/options $(ARGS)
+	$(call suite,api,--config vitest.real.config.ts test/options $(ARGS))
 
 .PHONY: test-alerts
 test-alerts: setup ## alert rules and panels, judged by promtool (of Debian's package prometheus, fetched once)
-	node_modules/.bin/vitest run --config vitest.real.config.ts test/alerts $(ARGS)
+	$(call suite,api,--config vitest.real.config.ts test/alerts $(ARGS))
 
 .PHONY: test-page
 test-page: setup ## the page in a real browser (installs Debian's chromium once)
-	@mkdir -p .run
-	node_modules/.bin/vitest run --config vitest.page.config.ts $(ARGS)
+	$(call suite,simulated,--config vitest.page.config.ts $(ARGS))
 
 .PHONY: pictures
 pictures: setup ## the pictures of the page in docs/images
@@ -76,6 +82,10 @@ fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
 .PHONY: chaos
 chaos: setup ## restart from every state of the store, every fault at every write, many seeds (long)
 	CHAOS=all node_modules/.bin/vitest run test/chaos $(ARGS)
+
+.PHONY: sequences
+sequences: setup ## 2,000 random sequences of edits and deletions of two clouds on shared servers (long; ARGS=FIRST,COUNT)
+	SEQUENCES=$(or $(ARGS),1,2000) node_modules/.bin/vitest run test/chaos/sequences.test.ts
 
 .PHONY: defects
 defects: setup ## plant each known defect and see its test fail (long)
@@ -98,7 +108,8 @@ install: setup ## put the CRDs into the cluster of your kubeconfig
 	kubectl apply --server-side -k config/crd
 
 .PHONY: uninstall
-uninstall: ## take the CRDs out again, and every object of ours with them
+uninstall: ## take the CRDs out again; refused while objects of ours exist
+	@config/objects-left.sh
 	kubectl delete -k config/crd
 
 .PHONY: deploy
@@ -106,10 +117,12 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 	kubectl apply --server-side -k config/default
 
 .PHONY: undeploy
-undeploy: ## take it all out again
-	kubectl delete -k config/default
+undeploy: ## take the operator out; CRDs stay, and it is refused while objects of ours exist
+	@config/objects-left.sh
+	kubectl delete -k config/manager
+	kubectl delete -k config/rbac
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-tempest
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-test-shared lab-test-upgrade lab-tempest lab-regression
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -146,7 +159,13 @@ lab-test-stores: setup ## on the cloud of lab-cloud-ceph: images in three stores
 	@$(LAB) test stores $(ARGS)
 lab-test-two: setup ## a second cloud in another namespace beside the one that the lab has (LAB_RELEASES=2025.2,2026.1: of another release)
 	@$(LAB) test two $(ARGS)
+lab-test-shared: setup ## two clouds on one external MariaDB and one Ceph, on an empty lab: one is deleted, the other stays whole
+	@$(LAB) test shared $(ARGS)
+lab-test-upgrade: setup build ## on an empty lab: a cloud of an earlier operator (PREVIOUS=HEAD~1), then this one: no pod restarts
+	@$(LAB) test upgrade $(ARGS)
 lab-tempest: setup ## Tempest's smoke set on the cloud that the lab has: passed, failed, skipped
 	@$(LAB) test tempest $(ARGS)
 lab-slice: setup ## the story of the slice on the lab: rotation, profiles, rest, kills, deletion (REST=60 CYCLES=1)
 	@$(LAB) test slice $(ARGS)
+lab-regression: setup ## every scenario on the lab, unattended and resumable, results in docs/evidence.json (ARGS=--core: 75 minutes; ARGS=--help)
+	@$(LAB) regression $(ARGS)

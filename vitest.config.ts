@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{api,src,ui,lab,bench}/**/*.test.ts', 'test/{functional,e2e,chaos,defects,contract}/**/*.test.ts'],
+    include: [
+      '{api,src,ui,lab,evidence,bench}/**/*.test.ts',
+      'test/{functional,e2e,chaos,defects,contract}/**/*.test.ts',
+    ],
     exclude: ['**/node_modules/**', '**/*.{real,lab}.test.ts'],
     testTimeout: 30_000,
     // Vitest leaves one core to itself; on two that halves the speed.

@@ -36,6 +36,10 @@ export interface BaseStatus {
   readyReplicas?: number;
   /** URL by interface (`public`, `internal`); on the control plane by service. */
   endpoints?: Record<string, string>;
+  /** Things outside Kubernetes that were adopted because the user said so. */
+  adopted?: string[];
+  /** Since when data is missing that had been there. */
+  lostSince?: string;
 }
 
 /** A custom object as the API server returns it: the spec is there and defaulted, the status may be absent. */
@@ -165,7 +169,7 @@ export function kind<Shape extends z.ZodRawShape, StatusShape extends z.ZodRawSh
       return fields;
     },
     get statusSchema() {
-      status ??= statusSchemaOf(definition.status?.() ?? {}) as unknown as z.ZodType<S>;
+      status ??= statusSchemaOf(definition.status?.() ?? {}, Object.keys(definition.spec())) as unknown as z.ZodType<S>;
       return status;
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KINDS } from './kinds.ts';
 import { CHILDREN, OpenStackControlPlane } from './openstack/controlplane.ts';
-import { PLANNED, plannedLeaves, specLeaves } from './planned.ts';
+import { NOT_USED, PLANNED, plannedLeaves, specLeaves } from './planned.ts';
 import { crdOf, objectSchema } from './schema/crd.ts';
 import { fields } from './schema/leaves.ts';
 import { lint } from './schema/lint.ts';
@@ -83,7 +83,8 @@ describe('sections of the control plane', () => {
   });
 
   it('have every field of their child but the cloud-wide ones', () => {
-    const wide = ['release', 'region', 'images', 'actions', 'credentialRotation', 'networkPolicy'];
+    const images = ['images', 'imageRegistry', 'imagePullSecrets'];
+    const wide = ['release', 'region', ...images, 'actions', 'credentialRotation', 'networkPolicy'];
     for (const [name, child] of Object.entries(CHILDREN)) {
       const own = Object.keys(structural(child.specSchema).properties!).filter(field => !wide.includes(field));
       expect(Object.keys(spec.properties![name]!.properties!)).toEqual(['enabled', ...own]);
@@ -107,6 +108,28 @@ describe('sections of the control plane', () => {
 });
 
 describe('planned fields', () => {
+  it('say in the CustomResourceDefinition that nobody reads them, and no others do', () => {
+    for (const kind of KINDS) {
+      const plans = PLANNED[kind.kind] ?? [];
+      const wanted = (name: string) => plans.some(plan => plan.fields === 'all' || plan.fields.includes(name));
+      const { spec } = objectSchema(kind).properties!;
+      for (const [name, field] of Object.entries(spec?.properties ?? {}))
+        expect([kind.kind, name, field.description?.startsWith(NOT_USED)]).toEqual([kind.kind, name, wanted(name)]);
+    }
+  });
+
+  it('say so in the sections of the control plane too', () => {
+    const { spec } = objectSchema(OpenStackControlPlane).properties!;
+    for (const [section, child] of Object.entries(CHILDREN)) {
+      const inSection = Object.entries(spec?.properties?.[section]?.properties ?? {});
+      for (const [name, { description }] of inSection) {
+        const { properties } = objectSchema(child).properties!.spec!;
+        const own = properties?.[name]?.description?.startsWith(NOT_USED) ?? false;
+        expect([section, name, description?.startsWith(NOT_USED)]).toEqual([section, name, own]);
+      }
+    }
+  });
+
   it('name only kinds and fields that exist', () => {
     for (const [name, plans] of Object.entries(PLANNED)) {
       const kind = KINDS.find(k => k.kind === name);

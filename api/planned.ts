@@ -1,6 +1,6 @@
 import type { AnyKind } from './kind.ts';
 import { fields } from './schema/leaves.ts';
-import { structural } from './schema/structural.ts';
+import { type StructuralSchema, structural } from './schema/structural.ts';
 
 /**
  * Spec fields that no plan reads yet, and what will read them (engine rule 26). A test of the engine records which
@@ -11,6 +11,8 @@ export interface Planned {
   /** `all`, or paths as in the reference page; a path stands for everything below it. */
   readonly fields: 'all' | readonly string[];
   readonly waitsFor: string;
+  /** The same for users, in the description of each field: what holds instead. */
+  readonly meanwhile: string;
 }
 
 const REGIONS = 'one Keystone for several regions (no issue yet): until then the region comes with Keystone';
@@ -18,8 +20,8 @@ const PARTS = "actions of Nova's parts (no issue yet): until then those of the N
 const MEMBERS = 'databases with three members (high availability; no issue yet): one member holds no election';
 const HOSTS = 'the data plane (DESIGN.md section 8; no issue yet)';
 
-const region: Planned = { fields: ['region'], waitsFor: REGIONS };
-const actions: Planned = { fields: ['actions'], waitsFor: PARTS };
+const region: Planned = { fields: ['region'], waitsFor: REGIONS, meanwhile: 'the region is that of the Keystone.' };
+const actions: Planned = { fields: ['actions'], waitsFor: PARTS, meanwhile: 'write actions into the Nova object.' };
 
 /**
  * By kind. A kind that is not here is read in full. Sections of the control plane are passed on as they are, so the
@@ -27,14 +29,20 @@ const actions: Planned = { fields: ['actions'], waitsFor: PARTS };
  */
 export const PLANNED: Readonly<Record<string, readonly Planned[]>> = {
   ...each([region], ['Glance', 'Placement', 'Neutron', 'Heat', 'Cinder']),
-  OVNNetwork: [{ fields: ['electionTimerMS'], waitsFor: MEMBERS }],
+  OVNNetwork: [
+    {
+      fields: ['electionTimerMS'],
+      waitsFor: MEMBERS,
+      meanwhile: 'databases have one member, which holds no elections.',
+    },
+  ],
   NovaCell: [actions],
   ...each(
     [actions, region],
     ['NovaAPI', 'NovaScheduler', 'NovaConductor', 'NovaMetadata', 'NovaNoVNCProxy', 'NovaCompute'],
   ),
   ...each(
-    [{ fields: 'all', waitsFor: HOSTS }],
+    [{ fields: 'all', waitsFor: HOSTS, meanwhile: 'this kind has no controller.' }],
     [
       ...['OpenStackDataPlane', 'NovaExternalCompute', 'OVNMetadataAgent', 'OpenStackAnsibleEE'],
       ...['OpenStackDataPlaneRole', 'OpenStackDataPlaneNode', 'OpenStackDataPlaneNodeSet'],
@@ -52,6 +60,50 @@ export const specLeaves = (kind: AnyKind): string[] =>
   fields(structural(kind.specSchema))
     .filter(field => field.leaf)
     .map(field => field.path);
+
+/** How the description of a field begins that nobody reads. */
+export const NOT_USED = 'Not used yet: ';
+
+const marked = (field: StructuralSchema, meanwhile: string): StructuralSchema => ({
+  ...field,
+  description: `${NOT_USED}${meanwhile} ${field.description ?? ''}`.trim(),
+});
+
+function markedIn(schema: StructuralSchema, plans: readonly Planned[]): StructuralSchema {
+  const properties = Object.entries(schema.properties ?? {}).map(([name, field]): [string, StructuralSchema] => {
+    const plan = plans.find(({ fields }) => fields === 'all' || fields.includes(name));
+    return [name, plan ? marked(field, plan.meanwhile) : field];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+/** The spec of a kind; fields that nobody reads say so. Plans name fields directly under spec. */
+export const specWithNotes = (kind: AnyKind): StructuralSchema => {
+  const spec = markedIn(structural(kind.specSchema), PLANNED[kind.kind] ?? []);
+  if (!Object.hasOwn(SECTIONS_OF, kind.kind)) return spec;
+  const sections = Object.entries(spec.properties ?? {}).map(([name, field]): [string, StructuralSchema] => {
+    const child = SECTIONS_OF[kind.kind]?.[name];
+    return [name, child ? markedIn(field, PLANNED[child] ?? []) : field];
+  });
+  return { ...spec, properties: Object.fromEntries(sections) };
+};
+
+/** Sections of a kind whose fields are those of another kind. */
+const SECTIONS_OF: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  OpenStackControlPlane: { ovn: 'OVNNetwork' },
+};
+
+/** What the engine writes for every kind, also for one that nothing else is done for. */
+const ENGINE = ['observedGeneration', 'conditions'];
+
+/** The status of a kind; without a controller nobody writes the rest. */
+export const statusWithNotes = (kind: AnyKind): StructuralSchema => {
+  const status = structural(kind.statusSchema);
+  const [plan] = PLANNED[kind.kind] ?? [];
+  if (plan?.fields !== 'all') return status;
+  const fields = Object.keys(status.properties ?? {}).filter(name => !ENGINE.includes(name));
+  return markedIn(status, [{ ...plan, fields }]);
+};
 
 const covers = (entry: string, leaf: string): boolean =>
   leaf === entry || leaf.startsWith(`${entry}.`) || leaf.startsWith(`${entry}[`);

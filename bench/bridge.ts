@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { type Cloud, CloudError } from '../src/cloud/ports.ts';
 
 interface Call {
-  readonly port: Exclude<keyof Cloud, 'asked'>;
+  readonly port: Exclude<keyof Cloud, 'asked' | 'during'>;
   readonly at: never;
   readonly method: string;
   readonly args: readonly unknown[];

@@ -32,27 +32,29 @@ export async function prepareCloud(nodes: readonly LabNode[], spec: CloudSpec): 
   if (needed.includes('ceph')) await giveCeph(CLOUD_NAMESPACE);
 }
 
-/** Applies a control plane and waits for it, saying which services are not there yet. */
+/** Applies a control plane and waits for it, saying which services are not there yet; answers with the seconds to Ready. */
 export async function deployCloud(
   nodes: readonly LabNode[],
   release: Release,
   { file = join(repo, 'lab', 'cloud.yaml'), strict = false }: { file?: string; strict?: boolean } = {},
-): Promise<void> {
+): Promise<number> {
   const object = parse(readFileSync(file, 'utf8')) as { metadata: { name: string }; spec: CloudSpec };
   const { name } = object.metadata;
   await prepareCloud(nodes, object.spec);
   const rollout = strict ? { rollout: 'strict' } : {};
   const title = `${name}, ${release}${strict ? ', strict' : ''}`;
-  await phase(`cloud:${title}`, `the cloud ${title}`, async note => {
+  return phase(`cloud:${title}`, `the cloud ${title}`, async note => {
     const wanted = stringify({ ...object, spec: { ...object.spec, release, ...rollout } });
     await kubectl(['-n', CLOUD_NAMESPACE, 'apply', '--server-side', '--force-conflicts', '-f', '-'], wanted);
+    const began = performance.now();
     const end = Date.now() + MINUTES * 60_000;
     for (;;) {
       const text = await kubectl(['-n', CLOUD_NAMESPACE, 'get', 'openstackcontrolplane', name, '-o', 'json']);
       const { metadata, status } = JSON.parse(text) as Cloud;
       const ready = status?.conditions?.find(condition => condition.type === 'Ready');
       if (object.spec.publicDomain !== undefined) await nameIngresses();
-      if (ready?.status === 'True' && status?.observedGeneration === metadata.generation) return;
+      if (ready?.status === 'True' && status?.observedGeneration === metadata.generation)
+        return (performance.now() - began) / 1000;
       if (Date.now() > end) throw new Error(`the cloud is not Ready after ${MINUTES} minutes: ${ready?.message}`);
       const waiting = status?.services?.filter(service => !service.ready).map(service => service.name) ?? [];
       note(`waits for ${waiting.join(', ')}`);

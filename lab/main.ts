@@ -10,7 +10,6 @@ import { netnsPath } from './cluster/network.ts';
 import { clean } from './down.ts';
 import { type Extra, extras, startExtras } from './extras.ts';
 import { record, run as runHandmade } from './handmade.ts';
-import { browserRoots } from './images/browser.ts';
 import { lock } from './images/build.ts';
 import { guestImage } from './images/guest.ts';
 import { importImages, listImages } from './images/import.ts';
@@ -22,10 +21,12 @@ import { deployOperator } from './operator.ts';
 import { adminKubeconfig, cache, runPaths } from './paths.ts';
 import { ELSEWHERE, look, refusals } from './preflight.ts';
 import { expected, phase, readHistory, seconds } from './progress.ts';
+import { regressionCommand } from './regression/command.ts';
+import { fetchFor, fileOf, startFor } from './regression/needs.ts';
 import { interactive, stopChildren } from './shell.ts';
 import { allGroups, type ToolGroup, tools } from './tools.ts';
 import { isRunning, up } from './up.ts';
-import { lockTempest, tempestVenv } from './venv.ts';
+import { lockTempest } from './venv.ts';
 
 const USAGE = `usage: npx tsx lab/main.ts COMMAND
 
@@ -41,7 +42,9 @@ const USAGE = `usage: npx tsx lab/main.ts COMMAND
   images [RELEASE...]   build and import the images of a release; "images list" shows what the node has
   extras [NAME...]      what the lab has only when asked for: ${extras.join(', ')}
   cloud [RELEASE]       the cloud of lab/cloud.yaml with the extras it needs, until it is Ready [--file=cloud.yaml] [--strict]
-  test [FILTER]         stories on the lab: test/e2e/*.lab.test.ts whose name has FILTER, e.g. slice, cloud, ceph, tempest
+  test [NAME]           a scenario on the lab: test/e2e/NAME.lab.test.ts, e.g. slice, cloud, ceph, tempest
+  prepare NAME          only fetch and build what that scenario needs
+  regression            all scenarios one after the other, results in docs/evidence.json; regression --help
   handmade [record]     the same cloud by a script in an empty namespace, for its time; "record" first, from a Ready one
   guest                 a small guest image for Glance, booted once to prove it
   selftest              tests of the lab itself, in a second lab: 5 minutes
@@ -174,24 +177,27 @@ async function main(command: string | undefined, args: string[]): Promise<number
     case 'cloud': {
       const release = wantedReleases(args.find(word => !word.startsWith('-')))[0] ?? releases[0];
       const file = args.find(arg => arg.startsWith('--file='))?.slice('--file='.length);
-      await deployCloud(nodesOf(nodeCount()), release, { ...(file && { file }), strict: args.includes('--strict') });
+      const options = { ...(file && { file }), strict: args.includes('--strict') };
+      console.log(`Ready after ${Math.round(await deployCloud(nodesOf(nodeCount()), release, options))} s`);
       return 0;
     }
     case 'handmade':
       await (args[0] === 'record' ? record() : runHandmade());
       return 0;
     case 'test': {
-      // The lab's network leads nowhere: what stories need from elsewhere is fetched before.
-      await guestImage();
-      if (args[0] === 'ceph') {
-        await browserRoots();
-        await startExtras(nodesOf(nodeCount()), extras);
-      }
-      if (args[0] === 'tempest') await tempestVenv();
+      const [name = '', ...rest] = args;
+      await fetchFor(name);
+      await startFor(name, nodesOf(nodeCount()));
+      const words = [...(name === '' ? [] : [fileOf(name)]), ...rest];
       // In its network but not on its hosts: stories kill processes by pid and look at the world outside.
-      const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts', ...args];
+      const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts', ...words];
       return interactive('nsenter', [`--net=${netnsPath(NETNS)}`, process.execPath, ...vitest]);
     }
+    case 'prepare':
+      await fetchFor(args[0] ?? '');
+      return 0;
+    case 'regression':
+      return regressionCommand(args);
     case 'extras':
       await startExtras(nodesOf(nodeCount()), args.length > 0 ? args.map(asExtra) : extras);
       return 0;
@@ -220,8 +226,8 @@ async function main(command: string | undefined, args: string[]): Promise<number
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // These hand the terminal to another program, which gets the signal as well and ends by itself.
-    if (['kubectl', 'shell', 'enter', 'openstack', 'logs'].includes(process.argv[2] ?? '')) return;
+    // These hand the terminal to another program, which gets the signal as well and ends by itself, or end what they started.
+    if (['kubectl', 'shell', 'enter', 'openstack', 'logs', 'regression'].includes(process.argv[2] ?? '')) return;
     stopChildren().then(() => {
       release(runPaths.lock);
       console.error(

@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { LabNode } from './cluster/layout.ts';
 import { importImages } from './images/import.ts';
-import { operatorBundle, operatorImage } from './images/small.ts';
+import { bundleIn, operatorImage } from './images/small.ts';
 import { kubectl } from './kubectl.ts';
 import { repo } from './paths.ts';
 import { phase } from './progress.ts';
-
-const DEFAULT = join(repo, 'config', 'default');
 
 interface Applied {
   readonly kind: string;
@@ -17,20 +15,25 @@ interface Applied {
   readonly spec: { readonly template: { readonly metadata: { annotations?: Record<string, string> } } };
 }
 
-/** The operator as anybody installs it: config/default with its own account and the generated rights, no more. */
-export async function deployOperator(nodes: readonly LabNode[]): Promise<void> {
-  if (!existsSync(operatorBundle)) {
-    process.stderr.write(`  ${operatorBundle} is not there (make build): the lab runs without the operator\n`);
+/**
+ * The operator as anybody installs it: config/default with its own account and the generated rights, no more. `root`: the
+ * tree that it comes from, this one unless somebody else's is to run.
+ */
+export async function deployOperator(nodes: readonly LabNode[], root = repo): Promise<void> {
+  const bundleFile = bundleIn(root);
+  const kustomization = join(root, 'config', 'default');
+  if (!existsSync(bundleFile)) {
+    process.stderr.write(`  ${bundleFile} is not there (make build): the lab runs without the operator\n`);
     return;
   }
-  await phase('operator:image', 'image of the operator', async () => importImages(nodes, [await operatorImage()]));
-  if (!existsSync(join(DEFAULT, 'kustomization.yaml'))) {
-    process.stderr.write(`  ${DEFAULT} is not there (make manifests): the lab runs without the operator\n`);
+  await phase('operator:image', 'image of the operator', async () => importImages(nodes, [await operatorImage(root)]));
+  if (!existsSync(join(kustomization, 'kustomization.yaml'))) {
+    process.stderr.write(`  ${kustomization} is not there (make manifests): the lab runs without the operator\n`);
     return;
   }
-  const bundle = createHash('sha256').update(readFileSync(operatorBundle)).digest('hex').slice(0, 16);
+  const bundle = createHash('sha256').update(readFileSync(bundleFile)).digest('hex').slice(0, 16);
   await phase('operator:deploy', 'the operator, from config/default', async () => {
-    const objects = parseAllDocuments(await kubectl(['kustomize', DEFAULT])).map(doc => doc.toJS() as Applied);
+    const objects = parseAllDocuments(await kubectl(['kustomize', kustomization])).map(doc => doc.toJS() as Applied);
     const deployments = objects.filter(object => object.kind === 'Deployment');
     // The image keeps its name when its content changes: the content in the template makes the pods follow, once.
     for (const { spec } of deployments)

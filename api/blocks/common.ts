@@ -7,13 +7,16 @@ export type Release = (typeof RELEASES)[number];
 const ACTIONS = ['rotate', 'restart', 'resync', 'discover-hosts', 'backup'] as const;
 
 export const release = () => ({
-  release: oneOf(RELEASES, 'OpenStack release to run. A newer one upgrades; going back is refused.').default('2025.2'),
+  release: oneOf(
+    RELEASES,
+    'OpenStack release to run. It can change until the first part of it answers; a change on what runs is refused.',
+  ).default('2025.2'),
 });
 
 export const deletionPolicy = () => ({
   deletionPolicy: oneOf(
     ['Retain', 'Delete'],
-    'What deleting this object does to its data: Retain keeps volumes, databases, pools and the Secrets that open them, and a new object of the same name finds them again; Delete removes them.',
+    'What deleting this object does to its data: Retain keeps volumes, databases, pools and their Secrets for a new object of the same name; Delete removes them.',
   ).default('Retain'),
 });
 
@@ -37,10 +40,27 @@ export const actions = () => ({
   ).optional(),
 });
 
+/** A host with an optional port, then an optional path: what stands before the name of an image. */
+const REGISTRY = /^[a-zA-Z0-9][-.a-zA-Z0-9]*(:[0-9]{1,5})?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
+
 export const images = () => ({
   images: map(
     z.string().min(1).max(512).describe('Image reference.'),
     'Images by container name (as in the release table, e.g. keystone, nova-api) instead of the default of the release.',
+  ).optional(),
+  imageRegistry: z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(REGISTRY)
+    .describe(
+      'Registry, optionally with a path, that replaces quay.io in default image names, e.g. registry.example.com/mirror. Names in image, images and RELATED_IMAGE_<NAME> stay as they are. Absent: IMAGE_REGISTRY of the operator, else quay.io.',
+    )
+    .optional(),
+  imagePullSecrets: list(
+    z.strictObject({ name: objectName('Name of a Secret of type kubernetes.io/dockerconfigjson.') }),
+    'Secrets in this namespace with which the nodes pull the images of all pods and Jobs.',
+    16,
   ).optional(),
 });
 

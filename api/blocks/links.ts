@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { list, objectName } from '../schema/helpers.ts';
+import { fixedField, fixedPresence, list, objectName, type ValidationRule } from '../schema/helpers.ts';
 
 /*
  * Links exist in pairs: a name, and a hand-made Secret (or address) that wins over it. The names are defaulted, so
@@ -13,6 +13,19 @@ export const database = () => ({
     `Secret that opens an existing database (${secretKeys}, database), instead of databaseInstance.`,
   ).optional(),
 });
+
+const MOVES = 'data does not move by itself';
+
+/** A service does not move from one server to another by an edit: what it made there would be left behind. */
+export const databaseRules = (): readonly ValidationRule[] => [
+  fixedField('databaseInstance', 'mariadb', MOVES),
+  fixedPresence('databaseSecret', MOVES),
+];
+
+export const messageBusRules = (): readonly ValidationRule[] => [
+  fixedField('messageBusInstance', 'rabbitmq', MOVES),
+  fixedPresence('messageBusSecret', MOVES),
+];
 
 export const messageBus = () => ({
   messageBusInstance: objectName('RabbitMQ object to create the user and vhost in.').default('rabbitmq'),

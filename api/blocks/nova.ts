@@ -1,5 +1,16 @@
 import * as z from 'zod';
-import { cel, flag, group, int, map, objectName, oneOf } from '../schema/helpers.ts';
+import {
+  cel,
+  fixedPresence,
+  flag,
+  group,
+  immutableField,
+  int,
+  map,
+  objectName,
+  oneOf,
+  withRules,
+} from '../schema/helpers.ts';
 import { expose, publicEndpoint } from './common.ts';
 import { customServiceConfig, template } from './pod.ts';
 
@@ -70,8 +81,8 @@ export const cellServices = () => ({
 export const cellTemplates = () =>
   cel(
     map(
-      z
-        .strictObject({
+      withRules(
+        z.strictObject({
           databaseInstance: objectName(
             'MariaDB object for the database of this cell; absent means that of Nova.',
           ).optional(),
@@ -80,8 +91,13 @@ export const cellTemplates = () =>
           messageBusSecret: objectName('Secret that opens an existing bus, instead of messageBusInstance.').optional(),
           ...customServiceConfig(),
           ...cellServices(),
-        })
-        .describe('One cell.'),
+        }),
+        ['databaseInstance', 'messageBusInstance']
+          .map(field => immutableField(field, 'data does not move by itself'))
+          .concat(
+            ['databaseSecret', 'messageBusSecret'].map(field => fixedPresence(field, 'data does not move by itself')),
+          ),
+      ).describe('One cell.'),
       'Cells by name. cell0 holds what never reached a host and runs the super conductor. Absent: cell0, and cell1 with a libvirt compute on nodes labelled openstack.k8s.io/compute.',
       32,
     ),

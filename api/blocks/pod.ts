@@ -11,12 +11,12 @@ const config = (format?: string) => ({
   ...customServiceConfig(format),
   customServiceConfigSecrets: list(
     objectName('Name of a Secret.'),
-    'Secrets whose keys are config files read after customServiceConfig, in this order: for backend passwords.',
+    'Secrets with config files read after customServiceConfig, in this order: for passwords.',
     16,
   ).optional(),
   defaultConfigOverwrite: map(
     z.string().describe('Content of the file.'),
-    'Whole files to replace, by file name, e.g. policy.yaml. Only names the service allows.',
+    "Whole files to replace, by name: those that the service allows, e.g. policy.yaml; config.json is Kolla's.",
     16,
   ).optional(),
 });
@@ -36,8 +36,8 @@ const scheduling = () => ({
     32,
   ).optional(),
   topologySpread: list(
-    open('A TopologySpreadConstraint of core/v1; the label selector is filled in when absent.'),
-    'How pods spread over nodes or zones, instead of the default soft spread over nodes.',
+    open('A TopologySpreadConstraint of core/v1; labelSelector may be absent.'),
+    'How pods spread over nodes or zones; absent: softly over nodes.',
     8,
   ).optional(),
   priorityClassName: objectName('PriorityClass of the pods.').optional(),
@@ -54,7 +54,7 @@ export const pods = (configFormat?: string) => ({
     32,
   ).optional(),
   override: open(
-    'Last resort: fields under service and podTemplate are merged over what the operator generates; null deletes one.',
+    'Last resort: service and podTemplate are merged over what the operator generates; null deletes a field.',
   ).optional(),
 });
 

@@ -1,6 +1,6 @@
-import { immutable, immutableField, text, type ValidationRule } from '../schema/helpers.ts';
+import { cel, immutable, immutableField, text, type ValidationRule } from '../schema/helpers.ts';
 import { lifecycle, publicEndpoint, tls } from './common.ts';
-import { database, identity, memcached } from './links.ts';
+import { database, databaseRules, identity, memcached } from './links.ts';
 import { pods, replicas } from './pod.ts';
 
 export const region = () => ({
@@ -11,10 +11,14 @@ export const region = () => ({
 });
 
 export const databaseName = () => ({
-  databaseName: text('Name of the database. Fixed after creation; absent means derived from the name of this object.')
-    .min(1)
-    .max(64)
-    .optional(),
+  databaseName: cel(
+    text('Name of the database. Fixed after creation; absent means derived from the name of this object.')
+      .min(1)
+      .max(64)
+      .regex(/^[A-Za-z0-9_.-]+$/),
+    "!(self.lowerAscii() in ['mysql', 'sys', 'information_schema', 'performance_schema'])",
+    'belongs to the database server itself: choose another name',
+  ).optional(),
 });
 
 export const databaseNameRule = (): ValidationRule =>
@@ -34,4 +38,4 @@ export const apiService = () => ({
   ...lifecycle(),
 });
 
-export const apiServiceRules = (): readonly ValidationRule[] => [databaseNameRule()];
+export const apiServiceRules = (): readonly ValidationRule[] => [databaseNameRule(), ...databaseRules()];

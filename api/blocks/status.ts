@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { int, listMap, map, oneOf, text } from '../schema/helpers.ts';
+import { int, list, listMap, map, oneOf, text } from '../schema/helpers.ts';
 
 /** 2^31-1: generations and ports are small, and the bound keeps the format int32 honest. */
 export const MAX_INT = 2147483647;
@@ -23,8 +23,47 @@ const actionResult = z.object({
   completionTime: time('When it ended.').optional(),
 });
 
-/** The status of a kind: what the engine writes everywhere, plus the kind's own fields. All of it optional. */
-export function statusSchemaOf(own: z.ZodRawShape) {
+const adopted = () => ({
+  adopted: list(
+    z.string().describe('What was adopted, e.g. Database keystone.'),
+    'Things outside Kubernetes that were adopted because of annotation openstack.k8s.io/adopt.',
+    20,
+  ).optional(),
+});
+
+/** Fields of status that come with fields of spec. */
+const following = (): Readonly<Record<string, z.ZodRawShape>> => ({
+  databaseInstance: {
+    ...adopted(),
+    lostSince: text(
+      'Since when data is missing that had been there. Annotation openstack.k8s.io/accept-data-loss with this value accepts the loss.',
+    ).optional(),
+  },
+  messageBusInstance: adopted(),
+  keystoneInstance: adopted(),
+  pools: adopted(),
+  release: {
+    release: text('The OpenStack release that runs now; differs from spec.release during an upgrade.').optional(),
+  },
+  actions: { actions: listMap(actionResult, ['name', 'id'], 'Results of spec.actions.').optional() },
+  replicas: {
+    replicas: int(0, MAX_INT, 'Pods wanted, over all workloads of this object.').optional(),
+    readyReplicas: int(0, MAX_INT, 'Pods ready, over all workloads of this object.').optional(),
+  },
+  ingress: {
+    endpoints: map(
+      z.string().describe('URL.'),
+      'Where to reach it: URL by interface (public, internal), on a control plane by service.',
+    ).optional(),
+  },
+});
+
+/**
+ * The status of a kind: what the engine writes everywhere, what its spec asks for, and the kind's own fields. All of it
+ * optional.
+ */
+export function statusSchemaOf(own: z.ZodRawShape, specFields: readonly string[]) {
+  const asked = Object.entries(following()).filter(([field]) => specFields.includes(field));
   return z
     .object({
       observedGeneration: int(0, MAX_INT, 'The generation of the spec this status was computed from.').optional(),
@@ -33,14 +72,7 @@ export function statusSchemaOf(own: z.ZodRawShape) {
         z.string().describe('Hash of the inputs.'),
         'Inputs of work that runs once per input, by step. Written by the operator.',
       ).optional(),
-      release: text('The OpenStack release that runs now; differs from spec.release during an upgrade.').optional(),
-      actions: listMap(actionResult, ['name', 'id'], 'Results of spec.actions.').optional(),
-      replicas: int(0, MAX_INT, 'Pods wanted, over all workloads of this object.').optional(),
-      readyReplicas: int(0, MAX_INT, 'Pods ready, over all workloads of this object.').optional(),
-      endpoints: map(
-        z.string().describe('URL.'),
-        'Where to reach it: URL by interface (public, internal), on a control plane by service.',
-      ).optional(),
+      ...Object.assign({}, ...asked.map(([, fields]) => fields)),
       ...own,
     })
     .describe('What the operator saw and did. Written by the operator only.');
@@ -52,19 +84,4 @@ export const summaryLine = (subject: string) => ({
   ready: z.boolean().describe('Whether it is Ready.'),
   reason: text('Why, in one CamelCase word.').optional(),
   message: text('What happens next and who must act.').max(512).optional(),
-});
-
-/** Members of a quorum system as the operator last saw them. */
-export const members = () => ({
-  members: listMap(
-    z.object({
-      name: text('Name of the pod.'),
-      state: text('What it reports of itself, e.g. Synced, Joining, Down.').optional(),
-      position: text('How far its data goes (seqno, raft index), as text.').optional(),
-      message: text('Anything else worth knowing.').max(512).optional(),
-    }),
-    ['name'],
-    'The members of the cluster as last seen.',
-    16,
-  ).optional(),
 });

@@ -1,12 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { GENERATED_FOLDERS, generatedFiles } from './files.ts';
+import { GENERATED_FOLDERS, generatedFiles, SAMPLE_FOLDERS } from './files.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const files = generatedFiles(kind => read(`config/samples/${kind.toLowerCase()}.yaml`));
+const sampleOf = (kind: string): string => {
+  const paths = SAMPLE_FOLDERS.map(folder => `${folder}/${kind.toLowerCase()}.yaml`);
+  return read(paths.find(path => existsSync(join(root, path))) ?? paths[0]!);
+};
+const files = generatedFiles(sampleOf);
 
 describe('generated files (run `make manifests` when these fail)', () => {
   it('are committed as api/ gives them', () => {

@@ -1,8 +1,9 @@
 import { apiVersionOf } from '../../src/kube/resource.ts';
 import type { AnyKind } from '../kind.ts';
 import { CHILDREN, OpenStackControlPlane } from '../openstack/controlplane.ts';
+import { specWithNotes, statusWithNotes } from '../planned.ts';
 import { type Field, fields } from '../schema/leaves.ts';
-import { type StructuralSchema, structural } from '../schema/structural.ts';
+import type { StructuralSchema } from '../schema/structural.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const code = (text: string): string => `\`${text}\``;
@@ -65,8 +66,8 @@ function rulesOf(schema: StructuralSchema, path: string): string[] {
 }
 
 export function kindPage(kind: AnyKind, sample: string | undefined): string {
-  const spec = structural(kind.specSchema);
-  const status = structural(kind.statusSchema);
+  const spec = specWithNotes(kind);
+  const status = statusWithNotes(kind);
   const rules = kind === OpenStackControlPlane ? rulesOf({ ...spec, properties: {} }, '') : rulesOf(spec, '');
   const nameRules = kind.nameRules.map(rule => `- ${rule.message}`);
   return [

@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { actions, deletionPolicy, images, release } from '../blocks/common.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { atMostOneOf, group, int, listMap, objectName, oneOf, open, text } from '../schema/helpers.ts';
+import { atMostOneOf, fixedPresence, group, int, listMap, objectName, oneOf, open, text } from '../schema/helpers.ts';
+
+/** Ceph 19.2, the oldest that current versions of Rook run. */
+export const CEPH_IMAGE = 'quay.io/ceph/ceph:v19.2.3';
 
 export const CephStorage = kind({
   in: openstack,
@@ -39,11 +42,11 @@ export const CephStorage = kind({
           'CephCluster of Rook in this namespace: used as it is when somebody else made it, else created.',
         ).default('openstack'),
         cephImage: text(
-          'Image of Ceph for a cluster that the operator creates. The default is Ceph 19.2, the oldest that current versions of Rook run.',
+          'Image of Ceph for a cluster that the operator creates. The default is Ceph 19.2, the oldest that current versions of Rook run; imageRegistry applies to the default only.',
         )
           .min(1)
           .max(512)
-          .default('quay.io/ceph/ceph:v19.2.3'),
+          .default(CEPH_IMAGE),
         monitors: int(1, 9, 'Number of monitors.').default(3),
         storage: open(
           'spec.storage of the CephCluster: nodes, devices, device sets. Needed for a cluster that the operator creates.',
@@ -68,7 +71,11 @@ export const CephStorage = kind({
     ...images(),
     ...actions(),
   }),
-  rules: [atMostOneOf('external', 'rook')],
+  rules: [
+    atMostOneOf('external', 'rook'),
+    fixedPresence('external', 'pools do not move between clusters'),
+    fixedPresence('rook', 'pools do not move between clusters'),
+  ],
   status: () => ({
     fsid: text('Identity of the Ceph cluster; also the UUID of the libvirt secret.').optional(),
     health: text('Health as Ceph reports it.').optional(),

@@ -1,29 +1,32 @@
 import * as z from 'zod';
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { housekeeping } from '../blocks/common.ts';
-import { messageBus } from '../blocks/links.ts';
+import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { pods, template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { flag, group, list, listMap, objectName, oneOf, size, text } from '../schema/helpers.ts';
+import { fixedField, flag, group, list, listMap, objectName, oneOf, size, text, withRules } from '../schema/helpers.ts';
 
 const backend = () =>
-  z.strictObject({
-    name: text('Name of the backend; also of its volume type.')
-      .min(1)
-      .max(40)
-      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
-    type: oneOf(['ceph', 'lvm', 'nfs'], 'Kind of storage.'),
-    cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
-    pool: text('ceph: pool; absent means the pool for volumes.').max(63).optional(),
-    volumeGroup: text('lvm: name of the volume group; absent means cinder-volumes.').max(63).optional(),
-    storageSize: size('lvm: size of a volume to build the group on, or with hostPath of the file.').optional(),
-    storageClass: objectName('lvm: StorageClass of that volume (block mode).').optional(),
-    hostPath: text('lvm: directory on the node that holds the backing file.').max(1024).optional(),
-    shares: list(text('host:/export').max(1024), 'nfs: exports to keep volumes on.', 16).optional(),
-    ...pods(),
-  });
+  withRules(
+    z.strictObject({
+      name: text('Name of the backend; also of its volume type.')
+        .min(1)
+        .max(40)
+        .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
+      type: oneOf(['ceph', 'lvm', 'nfs'], 'Kind of storage.'),
+      cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
+      pool: text('ceph: pool; absent means the pool for volumes.').max(63).optional(),
+      volumeGroup: text('lvm: name of the volume group; absent means cinder-volumes.').max(63).optional(),
+      storageSize: size('lvm: size of a volume to build the group on, or with hostPath of the file.').optional(),
+      storageClass: objectName('lvm: StorageClass of that volume (block mode).').optional(),
+      hostPath: text('lvm: directory on the node that holds the backing file.').max(1024).optional(),
+      shares: list(text('host:/export').max(1024), 'nfs: exports to keep volumes on.', 16).optional(),
+      ...pods(),
+    }),
+    [fixedField('cephStorage', 'ceph', 'volumes do not move between clusters; add a backend and retype them')],
+  );
 
 export const Cinder = kind({
   in: openstack,
@@ -56,7 +59,7 @@ export const Cinder = kind({
     ).optional(),
     ...housekeeping(),
   }),
-  rules: apiServiceRules(),
+  rules: [...apiServiceRules(), ...messageBusRules()],
   status: () => ({
     backends: listMap(
       z.object({

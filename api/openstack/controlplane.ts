@@ -64,7 +64,7 @@ export const OpenStackControlPlane = kind({
     ...region(),
     storageBackend: oneOf(
       ['ceph', 'lvm', 'pvc'],
-      'Where images, volumes and guest disks go unless a section says otherwise: ceph, lvm (one node, for tests), pvc (images only).',
+      'Where images, volumes and guest disks go unless a section says otherwise: ceph (switches the ceph section on, which then needs external or rook), lvm (one node, for tests), pvc (images only).',
     ).default('pvc'),
     networkBackend: oneOf(['ovn', 'ovs'], 'How networks are made unless neutron.mechanism says so.').default('ovn'),
     storageClass: objectName(
@@ -87,7 +87,11 @@ export const OpenStackControlPlane = kind({
     ovn: section(OVNNetwork, true, 'The network fabric; not used with networkBackend ovs.'),
     neutron: section(Neutron, true, 'The network service.'),
     nova: section(Nova, true, 'The compute service.'),
-    ceph: section(CephStorage, false, 'Ceph.'),
+    ceph: section(
+      CephStorage,
+      false,
+      'Ceph; also on with storageBackend ceph, unless there is a CephStorage beside the cloud.',
+    ),
     cinder: section(Cinder, false, 'The block storage service.'),
     heat: section(Heat, false, 'The orchestration service.'),
     horizon: section(Horizon, false, 'The dashboard.'),

@@ -4,7 +4,7 @@ import { housekeeping, storage } from '../blocks/common.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { immutableField, list, listMap, objectName, oneOf, rule, text } from '../schema/helpers.ts';
+import { fixedField, immutableField, list, listMap, objectName, oneOf, rule, text } from '../schema/helpers.ts';
 
 const STORES = ['ceph', 'pvc', 'swift'] as const;
 
@@ -61,6 +61,7 @@ export const Glance = kind({
       'stores can have one entry of type pvc, because there is one volume: keep one of them',
       { fieldPath: '.stores' },
     ),
+    fixedField('cephStorage', 'ceph', 'images do not move between clusters; add a second store and copy them'),
     immutableField('storageClass', 'images do not move between classes; add a second store and copy them'),
   ],
 });

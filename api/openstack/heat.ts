@@ -1,6 +1,6 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { housekeeping } from '../blocks/common.ts';
-import { messageBus } from '../blocks/links.ts';
+import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
@@ -34,5 +34,5 @@ export const Heat = kind({
     engineServiceTemplate: group(template(), 'heat-engine, where it differs from the rest.').optional(),
     ...housekeeping(),
   }),
-  rules: apiServiceRules(),
+  rules: [...apiServiceRules(), ...messageBusRules()],
 });

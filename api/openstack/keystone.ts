@@ -1,6 +1,6 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { cron, expose, housekeeping, lifecycle, publicEndpoint, tls } from '../blocks/common.ts';
-import { database, memcached } from '../blocks/links.ts';
+import { database, databaseRules, memcached } from '../blocks/links.ts';
 import { pods, replicas } from '../blocks/pod.ts';
 import { databaseName, databaseNameRule, region } from '../blocks/service.ts';
 import { time } from '../blocks/status.ts';
@@ -49,7 +49,7 @@ export const Keystone = kind({
     ...pods(),
     ...lifecycle(),
   }),
-  rules: [databaseNameRule()],
+  rules: [databaseNameRule(), ...databaseRules()],
   status: () => ({
     fernet: group(
       {

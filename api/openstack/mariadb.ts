@@ -1,10 +1,9 @@
 import { replicasColumn } from '../blocks/columns.ts';
 import { innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas } from '../blocks/pod.ts';
-import { members } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { group, immutableField, int, objectName, text } from '../schema/helpers.ts';
+import { fixedPresence, group, immutableField, int, objectName, text } from '../schema/helpers.ts';
 
 export const MariaDB = kind({
   in: openstack,
@@ -34,9 +33,11 @@ export const MariaDB = kind({
     ...pods('my.cnf text'),
     ...lifecycle(),
   }),
-  rules: [immutableField('storageClass', 'volumes do not move between classes; back up, re-create and restore')],
+  rules: [
+    immutableField('storageClass', 'volumes do not move between classes; back up, re-create and restore'),
+    fixedPresence('external', 'nothing moves the data between a server of this cloud and another one'),
+  ],
   status: () => ({
     hostname: text('Name that clients use inside the cluster.').optional(),
-    ...members(),
   }),
 });

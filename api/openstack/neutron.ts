@@ -1,5 +1,5 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
-import { messageBus } from '../blocks/links.ts';
+import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { bridges, datapath } from '../blocks/switch.ts';
@@ -49,5 +49,5 @@ export const Neutron = kind({
       'Agents of mechanism ovs, where they differ from the API.',
     ).optional(),
   }),
-  rules: apiServiceRules(),
+  rules: [...apiServiceRules(), ...messageBusRules()],
 });

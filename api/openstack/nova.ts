@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { housekeeping } from '../blocks/common.ts';
-import { messageBus } from '../blocks/links.ts';
+import { databaseRules, messageBus, messageBusRules } from '../blocks/links.ts';
 import { cellTemplates, computeShape, NOVA_NAME_LIMIT, topServices } from '../blocks/nova.ts';
 import { apiService } from '../blocks/service.ts';
-import { MAX_INT, summaryLine } from '../blocks/status.ts';
+import { summaryLine } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { int, listMap, objectName, text } from '../schema/helpers.ts';
+import { fixedField, listMap, objectName, text } from '../schema/helpers.ts';
 
 /** Database names derive from the name of the object, one per cell: a single name would make no sense here. */
 function novaService() {
@@ -35,13 +35,16 @@ export const Nova = kind({
     cellTemplates: cellTemplates().optional(),
     ...housekeeping(),
   }),
+  rules: [
+    ...databaseRules(),
+    ...messageBusRules(),
+    fixedField('cephStorage', 'ceph', 'disks of guests do not move between clusters'),
+  ],
   status: () => ({
     cells: listMap(
       z.object({
         ...summaryLine('cell'),
-        uuid: text('UUID of the cell mapping.').optional(),
         hash: text('Hash of the URLs the mapping was made with.').optional(),
-        hosts: int(0, MAX_INT, 'Hosts mapped to the cell.').optional(),
       }),
       ['name'],
       'State by cell.',

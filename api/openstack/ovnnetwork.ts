@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { replicasColumn } from '../blocks/columns.ts';
 import { expose, innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas, template } from '../blocks/pod.ts';
-import { members } from '../blocks/status.ts';
 import { bridges, datapath } from '../blocks/switch.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
@@ -52,6 +51,5 @@ export const OVNNetwork = kind({
     northbound: text('Connection of the northbound database.').optional(),
     southbound: text('Connection of the southbound database.').optional(),
     chassis: int(0, 100_000, 'Nodes that run ovn-controller.').optional(),
-    ...members(),
   }),
 });

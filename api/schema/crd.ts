@@ -1,5 +1,7 @@
 import type { AnyKind, Column } from '../kind.ts';
-import { type StructuralSchema, structural } from './structural.ts';
+import { specWithNotes, statusWithNotes } from '../planned.ts';
+import { rule, type ValidationRule } from './helpers.ts';
+import type { StructuralSchema } from './structural.ts';
 
 /** Ours, so that the installer can tell our CRDs from those of openstack-k8s-operators with the same name (engine rule 24). */
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'openstack-operator' };
@@ -30,19 +32,34 @@ export interface CustomResourceDefinition {
   };
 }
 
+/**
+ * At the root, where the rule sees what runs. Which way between two releases may be gone the operator decides
+ * (src/services/release.ts); until it can upgrade, none may. A write of status leaves spec as it is and passes.
+ */
+const RELEASE_RULE = rule(
+  '!has(self.spec.release) || !has(oldSelf.spec.release) || self.spec.release == oldSelf.spec.release || !has(oldSelf.status) || !has(oldSelf.status.release) || self.spec.release == oldSelf.status.release',
+  "spec.release can't change while another release runs: this version of the operator does not upgrade what runs; leave spec.release at what status.release says",
+  { fieldPath: '.spec.release' },
+);
+
+const rootRules = (kind: AnyKind): readonly ValidationRule[] => [
+  ...kind.nameRules,
+  ...(kind.specFields.includes('release') ? [RELEASE_RULE] : []),
+];
+
 /** The whole object: `spec` may be absent on the wire and is then defaulted, with every default inside it. */
 export function objectSchema(kind: AnyKind): StructuralSchema {
-  const { description: _, ...spec } = structural(kind.specSchema);
+  const { description: _, ...spec } = specWithNotes(kind);
   return {
     description: kind.description,
     type: 'object',
-    ...(kind.nameRules.length > 0 ? { 'x-kubernetes-validations': kind.nameRules } : {}),
+    ...(rootRules(kind).length > 0 ? { 'x-kubernetes-validations': rootRules(kind) } : {}),
     properties: {
       apiVersion: { description: `Always ${kind.group}/${kind.version}.`, type: 'string' },
       kind: { description: `Always ${kind.kind}.`, type: 'string' },
       metadata: { type: 'object' },
       spec: { description: 'What you want.', ...spec, default: {} },
-      status: structural(kind.statusSchema),
+      status: statusWithNotes(kind),
     },
   };
 }

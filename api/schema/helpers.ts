@@ -39,6 +39,20 @@ export const immutableField = (field: string, why: string): ValidationRule =>
     { fieldPath: `.${field}` },
   );
 
+/** For a field with a default, also where a section of the control plane leaves it out: absent means the default. */
+export const fixedField = (field: string, absent: string, why: string): ValidationRule => {
+  const value = (self: string): string => `(has(${self}.${field}) ? ${self}.${field} : '${absent}')`;
+  return rule(`${value('self')} == ${value('oldSelf')}`, `${field} can't change after creation: ${why}`, {
+    fieldPath: `.${field}`,
+  });
+};
+
+/** The value of an optional field may change; that it is there, or is not, stays. */
+export const fixedPresence = (field: string, why: string): ValidationRule =>
+  rule(`has(self.${field}) == has(oldSelf.${field})`, `${field} can't be added or removed after creation: ${why}`, {
+    fieldPath: `.${field}`,
+  });
+
 /** At most one of these optional fields. */
 export const atMostOneOf = (...fields: string[]): ValidationRule =>
   rule(

@@ -45,7 +45,16 @@ function withoutDefaults(schema: AnySchema): AnySchema {
  * What a cloud decides once. A section that contradicted it would be a mistake (two releases, two regions), or repeat
  * a field that the cloud has for all; and the CRD must stay below the size of engine rule 23.
  */
-const CLOUD_WIDE = ['release', 'region', 'images', 'actions', 'credentialRotation', 'networkPolicy'] as const;
+const CLOUD_WIDE = [
+  'release',
+  'region',
+  'images',
+  'imageRegistry',
+  'imagePullSecrets',
+  'actions',
+  'credentialRotation',
+  'networkPolicy',
+] as const;
 type CloudWide = (typeof CLOUD_WIDE)[number];
 
 export type Section<Input> = { enabled: boolean } & Partial<Omit<Input, CloudWide>>;

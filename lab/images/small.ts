@@ -60,7 +60,8 @@ async function alone(reference: string, name: Tool): Promise<Image> {
 export const traefikImage = (): Promise<Image> => alone(small.traefik, 'traefik');
 export const certManagerImage = (): Promise<Image> => alone(small.certManager, 'cert-manager');
 
-export const operatorBundle = join(repo, 'dist', 'openstack-operator.js');
+/** What `make build` writes in a tree. */
+export const bundleIn = (root: string): string => join(root, 'dist', 'openstack-operator.js');
 
 /** The libraries a program is linked with, by the path its loader looks at. */
 async function libraries(program: string): Promise<Staged> {
@@ -69,9 +70,10 @@ async function libraries(program: string): Promise<Staged> {
 }
 
 /** Node and one file. Two layers, because Node changes with the machine and the file with every build. */
-export async function operatorImage(bundle = operatorBundle): Promise<Image> {
+export async function operatorImage(root = repo): Promise<Image> {
+  const bundle = bundleIn(root);
   if (!existsSync(bundle)) throw new Error(`${bundle} is not there; build it first with: make build`);
-  const { version } = JSON.parse(readFileSync(join(repo, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const node = realpathSync(process.execPath);
   const base = await stagedLayer({
     ...accounts,

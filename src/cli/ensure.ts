@@ -36,6 +36,15 @@ def call(method, url, body=None, fine=()):
         sys.exit('%s %s: %s' % (method, url, error))
 
 
+def mark(claim):
+    return 'openstack-operator:%s:%s' % (claim['owner']['id'], claim['owner']['object'])
+
+
+def check(what, name, have, claim):
+    if have != mark(claim):
+        sys.exit('%s %s exists and is not of %s: %s' % (what, name, claim['owner']['object'], have or 'no owner mark'))
+
+
 class Bus:
     def __init__(self):
         login = '%s:%s' % (at['user'], at['password'])
@@ -44,12 +53,19 @@ class Bus:
     def url(self, *words):
         return '/'.join([base, 'api'] + [urllib.parse.quote(word, safe='') for word in words])
 
-    def ensureVhost(self, name):
-        if call('GET', self.url('vhosts', name), fine=[404])[0] == 404:
-            call('PUT', self.url('vhosts', name), {})
+    def ensureVhost(self, name, claim):
+        status, _, have = call('GET', self.url('vhosts', name), fine=[404])
+        if status != 404:
+            check('virtual host', name, have.get('description'), claim)
+        else:
+            call('PUT', self.url('vhosts', name), {'description': mark(claim)})
 
-    def ensureUser(self, user, password, vhost):
-        call('PUT', self.url('users', user), {'password': password, 'tags': ''})
+    def ensureUser(self, user, password, vhost, claim):
+        status, _, have = call('GET', self.url('users', user), fine=[404])
+        if status != 404:
+            tags = have['tags'] if isinstance(have['tags'], list) else have['tags'].split(',')
+            check('user', user, ','.join(tags), claim)
+        call('PUT', self.url('users', user), {'password': password, 'tags': mark(claim)})
         everything = {'configure': '.*', 'write': '.*', 'read': '.*'}
         call('PUT', self.url('permissions', vhost, user), everything)
 
@@ -83,6 +99,9 @@ class Identity:
         one = collection[:-1]
         return call('POST', '%s/%s' % (self.v3, collection), {one: dict(row, **work['mark'])})[2][one]
 
+    def owned(self, claim):
+        return {'openstack_operator_owner': mark(claim)}
+
     def change(self, collection, id, **fields):
         call('PATCH', '%s/%s/%s' % (self.v3, collection, id), {collection[:-1]: fields})
 
@@ -97,10 +116,12 @@ class Identity:
         have = self.find('roles', name=name)
         return have[0] if have else self.make('roles', name=name)
 
-    def person(self, name, password, domain):
+    def person(self, name, password, domain, claim):
         have = self.find('users', name=name, domain_id=domain)
         if not have:
-            return self.make('users', name=name, password=password, domain_id=domain, enabled=True)['id']
+            row = dict(name=name, password=password, domain_id=domain, enabled=True, **self.owned(claim))
+            return self.make('users', **row)['id']
+        check('user', name, have[0].get('openstack_operator_owner'), claim)
         id = have[0]['id']
         if not have[0]['enabled']:
             self.change('users', id, enabled=True)
@@ -114,25 +135,33 @@ class Identity:
             role = self.ensureRole(name)['id']
             call('PUT', '%s/%s/users/%s/roles/%s' % (self.v3, on, user, role))
 
-    def ensureUser(self, user, password, project, roles):
+    def ensureUser(self, user, password, project, roles, claim):
         have = self.find('projects', name=project, domain_id='default')
         if not have:
             sys.exit('%s: project %s does not exist yet' % (self.v3, project))
-        self.allow(self.person(user, password, 'default'), 'projects/' + have[0]['id'], roles)
+        self.allow(self.person(user, password, 'default', claim), 'projects/' + have[0]['id'], roles)
 
-    def ensureDomain(self, domain, admin, password):
+    def ensureDomain(self, domain, admin, password, claim):
         have = self.find('domains', name=domain)
-        id = (have[0] if have else self.make('domains', name=domain, enabled=True))['id']
-        self.allow(self.person(admin, password, id), 'domains/' + id, ['admin'])
+        if have:
+            check('domain', domain, have[0].get('openstack_operator_owner'), claim)
+        id = (have[0] if have else self.make('domains', name=domain, enabled=True, **self.owned(claim)))['id']
+        self.allow(self.person(admin, password, id, claim), 'domains/' + id, ['admin'])
 
-    def ensureService(self, entry):
+    def ensureService(self, entry, claim):
         told = {key: entry[key] for key in ('name', 'description') if key in entry}
         found = self.find('services', type=entry['type'])
         mine = [row for row in found if row.get('name') == entry['name']] or found
         if not mine:
-            mine = [self.make('services', type=entry['type'], **told)]
-        elif any(mine[0].get(key) != value for key, value in told.items()) or not mine[0]['enabled']:
-            self.change('services', mine[0]['id'], enabled=True, **told)
+            mine = [self.make('services', type=entry['type'], **told, **self.owned(claim))]
+        else:
+            have = mine[0].get('openstack_operator_owner')
+            # Bootstrap writes that of Keystone itself, without a mark.
+            if entry['type'] != claim.get('adopt'):
+                check('catalog entry', entry['type'], have, claim)
+            told = dict(told, **self.owned(claim))
+            if any(mine[0].get(key) != value for key, value in told.items()) or not mine[0]['enabled']:
+                self.change('services', mine[0]['id'], enabled=True, **told)
         service = mine[0]['id']
         rows = [row for row in self.find('endpoints', service_id=service) if row['region_id'] == at['region']]
         for interface, url in entry['endpoints'].items():
@@ -142,9 +171,9 @@ class Identity:
                 if call('GET', region, fine=[404])[0] == 404:
                     self.make('regions', id=at['region'])
                 where = {'service_id': service, 'region_id': at['region']}
-                self.make('endpoints', interface=interface, url=url, **where)
-            elif have[0]['url'] != url or not have[0]['enabled']:
-                self.change('endpoints', have[0]['id'], url=url, enabled=True)
+                self.make('endpoints', interface=interface, url=url, **where, **self.owned(claim))
+            elif have[0]['url'] != url or not have[0]['enabled'] or have[0].get('openstack_operator_owner') != mark(claim):
+                self.change('endpoints', have[0]['id'], url=url, enabled=True, **self.owned(claim))
 
     def post(self, service, path, body):
         # 409: it is there already.

@@ -29,6 +29,7 @@ const around = {
   ] as AnyObject[],
 };
 const call = (more: Partial<Call>): Call => ({ port: 'sql', address: at, by: 'Glance glance', ...more }) as Call;
+const CLAIM = { owner: { id: 'aa11bb22cc33dd44', object: 'Glance/glance' } };
 const filesOf = (secret: AnyObject): Record<string, string> =>
   Object.fromEntries(
     Object.entries(secret.data as Record<string, string>).map(([k, v]) => [k, Buffer.from(v, 'base64').toString()]),
@@ -36,20 +37,20 @@ const filesOf = (secret: AnyObject): Record<string, string> =>
 
 describe('Jobs for what rows do outside of Kubernetes', () => {
   const databases = [
-    call({ method: 'ensureDatabase', args: ['glance_db'] }),
-    call({ method: 'ensureUser', args: ['openstack-glance', 'secret', ['glance_db']] }),
+    call({ method: 'ensureDatabase', args: ['glance_db', CLAIM, ['openstack-glance']] }),
+    call({ method: 'ensureUser', args: ['openstack-glance', 'secret', ['glance_db'], CLAIM] }),
   ];
 
   it('one Job per object and server, with statements that may run twice', () => {
     const [one, other, ...more] = effectJobs(
-      [...databases, call({ by: 'Nova nova', method: 'ensureDatabase', args: ['nova'] })],
+      [...databases, call({ by: 'Nova nova', method: 'ensureDatabase', args: ['nova', CLAIM, []] })],
       around,
     );
     expect(more).toEqual([]);
     expect(other?.by).toBe('Nova nova');
     const [secret, job] = one!.objects;
     expect(filesOf(secret)['setup.sql']?.split('\n')).toEqual([
-      'CREATE DATABASE IF NOT EXISTS `glance_db` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci;',
+      "CREATE DATABASE IF NOT EXISTS `glance_db` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci COMMENT 'openstack-operator:aa11bb22cc33dd44:Glance/glance:openstack-glance';",
       "CREATE USER IF NOT EXISTS 'openstack-glance'@'%' IDENTIFIED VIA mysql_native_password USING '*14E65567ABDB5135D0CFD9A70B3032C179A49EE7';",
       "ALTER USER 'openstack-glance'@'%' IDENTIFIED VIA mysql_native_password USING '*14E65567ABDB5135D0CFD9A70B3032C179A49EE7';",
       "GRANT ALL PRIVILEGES ON `glance\\_db`.* TO 'openstack-glance'@'%';",
@@ -88,7 +89,7 @@ describe('Jobs for what rows do outside of Kubernetes', () => {
     );
     const nowhere = { ...at, host: 'db.example.com' };
     expect(() =>
-      effectJobs([call({ address: nowhere as never, method: 'ensureDatabase', args: ['x'] })], around),
+      effectJobs([call({ address: nowhere as never, method: 'ensureDatabase', args: ['x', CLAIM, []] })], around),
     ).toThrow('db.example.com');
   });
 });

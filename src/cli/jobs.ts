@@ -1,5 +1,6 @@
-import type { BusAddress, IdentityAddress, SqlAddress } from '../cloud/ports.ts';
-import { accountOf, alterUser, createDatabase, createUser, grantAll, scopeOf } from '../cloud/statements.ts';
+import { markOf } from '../cloud/ownership.ts';
+import type { BusAddress, IdentityAddress, Sql, SqlAddress } from '../cloud/ports.ts';
+import { accountOf, alterUser, createDatabaseOnce, createUser, grantAll, scopeOf } from '../cloud/statements.ts';
 import type { Call } from '../embedded/backends/believing.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { MARK } from '../real/identity.ts';
@@ -179,7 +180,10 @@ function sqlFiles(at: SqlAddress, calls: readonly Call[]): Record<string, string
     ...(at.ca === undefined ? ['skip-ssl'] : [`ssl-ca=${FOLDER}/ca.crt`, 'ssl-verify-server-cert']),
   ];
   const statements = calls.flatMap(({ method, args }): string[] => {
-    if (method === 'ensureDatabase') return [createDatabase(args[0] as string)];
+    if (method === 'ensureDatabase') {
+      const [name, { owner }, users] = args as Parameters<Sql['ensureDatabase']>;
+      return [createDatabaseOnce(name, markOf(owner, users))];
+    }
     if (method !== 'ensureUser') throw new Error(`no statement stands for ${method}`);
     const [user, password, databases] = args as [string, string, readonly string[]];
     const grants = databases.map(database => grantAll(scopeOf(database), accountOf(user)));

@@ -17,17 +17,19 @@ export interface OperatorPageOptions {
   /** Empty: all. */
   readonly namespaces: readonly string[];
   readonly transport: Transport;
+  /** By which tokens are checked. */
+  readonly reviews: Transport;
   readonly log: Log;
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /** The page of the operator itself: on 127.0.0.1 for who may forward ports to it, elsewhere for who brings a token. */
 export async function operatorPage(options: OperatorPageOptions): Promise<PageServer> {
-  const { port, host, namespaces, transport, log, tls } = options;
+  const { port, host, namespaces, transport, reviews, log, tls } = options;
   const page = createPage({
     answers: answersOf(sourceOf(transport, namespaces), realClock, { plans: false }),
     assets: await pageAssets(),
-    guard: isLoopback(host) ? loopbackGuard : tokenGuard({ transport, clock: realClock, namespaces }),
+    guard: isLoopback(host) ? loopbackGuard : tokenGuard({ transport: reviews, clock: realClock, namespaces }),
     clock: realClock,
     log,
     // It looks at the whole cluster, in a process that has other things to do.

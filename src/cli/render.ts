@@ -98,6 +98,8 @@ function renderedBy(world: Simulation): readonly Rendered[] {
   const last = new Map<string, AnyObject>();
   for (const { method, path, body } of world.writes)
     if (method === 'PATCH' && !path.endsWith('/status') && body.kind && !isOurs(body)) last.set(path, body);
+    // The one object that is created and not applied: the namespace's owner id.
+    else if (method === 'POST' && body.kind === 'Secret') last.set(`${path}/${body.metadata.name}`, body);
   return [...last.values()].flatMap(body => {
     const { namespace = '', name } = body.metadata;
     const live = view.get(body.kind, namespace, name);

@@ -19,6 +19,7 @@ import { createProbeServer } from '../server/http.ts';
 import { PLANS } from '../services/list.ts';
 import type { Log } from '../world/log.ts';
 import { uuid } from '../world/world.ts';
+import { endOnFatal } from './fatal.ts';
 import { portOf, UsageError } from './yaml.ts';
 
 interface RunOptions {
@@ -37,6 +38,9 @@ interface RunOptions {
   readonly webhookPort?: string;
   readonly logLevel: Level;
 }
+
+/** Whoever reaches the page may send tokens, and each costs calls: they have these, and the passes keep theirs. */
+const REVIEW_CONNECTIONS = 2;
 
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
@@ -81,6 +85,7 @@ async function run(options: RunOptions): Promise<void> {
   const metrics = prometheusMetrics({ process: true });
   const credentials = loadCredentials({ kubeconfig: options.kubeconfig, context: options.context, env: process.env });
   const cluster = connect(credentials);
+  const reviews = connect(credentials, { connections: REVIEW_CONNECTIONS });
   const cloud = realCloud({ clock: realClock });
   const stop = new AbortController();
   const suffix = options.kinds ? `-${listOf(options.kinds).sort().join('-').toLowerCase()}` : '';
@@ -105,7 +110,9 @@ async function run(options: RunOptions): Promise<void> {
     servers: [
       probes,
       ...(webhook ? [webhook] : []),
-      ...(options.pagePort === undefined ? [] : [await pageServer(options, options.pagePort, cluster, log)]),
+      ...(options.pagePort === undefined
+        ? []
+        : [await pageServer(options, options.pagePort, { cluster, reviews }, log)]),
     ],
     ...(options.leaderElect && {
       election: {
@@ -117,6 +124,13 @@ async function run(options: RunOptions): Promise<void> {
       },
     }),
   });
+  endOnFatal({
+    process,
+    log,
+    clock: realClock,
+    halt: reason => stop.abort(reason),
+    release: async () => operator.election?.release(),
+  });
   let signals = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
@@ -127,11 +141,16 @@ async function run(options: RunOptions): Promise<void> {
   watchLoop(realClock, log, metrics, stop.signal);
   log.info('Operator started', { cluster: credentials.source, kinds: plans.map(plan => plan.kind.kind) });
   // Idle connections would keep the process alive until the kubelet kills it.
-  await operator.manager.run(stop.signal).finally(() => Promise.all([cloud.close(), cluster.close()]));
+  await operator.manager.run(stop.signal).finally(() => Promise.all([cloud.close(), cluster.close(), reviews.close()]));
 }
 
 /** Without plans: one takes a whole core for seconds, in which nothing would be reconciled. */
-async function pageServer(options: RunOptions, port: string, transport: Transport, log: Log): Promise<Server> {
+async function pageServer(
+  options: RunOptions,
+  port: string,
+  { cluster: transport, reviews }: { readonly cluster: Transport; readonly reviews: Transport },
+  log: Log,
+): Promise<Server> {
   const { pageHost: host, pageCert, pageKey } = options;
   const namespaces = listOf(options.namespaces);
   if ((pageCert === undefined) !== (pageKey === undefined))
@@ -142,6 +161,7 @@ async function pageServer(options: RunOptions, port: string, transport: Transpor
     host,
     namespaces,
     transport,
+    reviews,
     log,
     ...(pageCert && pageKey && { tls: { cert: readFileSync(pageCert, 'utf8'), key: readFileSync(pageKey, 'utf8') } }),
   });

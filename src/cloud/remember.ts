@@ -1,4 +1,7 @@
+import { digestOf } from '../world/digest.ts';
+import { Lru } from '../world/lru.ts';
 import type { Clock } from '../world/world.ts';
+import { markOf } from './ownership.ts';
 import type { Bus, Cloud, Identity, Sql } from './ports.ts';
 
 /**
@@ -8,7 +11,13 @@ import type { Bus, Cloud, Identity, Sql } from './ports.ts';
  */
 const MOMENT = 60_000;
 
+/** Logins of the operator: a handful for each cloud, and a new one for each password that was rotated. */
+const MOST_SERVERS = 500;
+/** Things that one server was asked for: users, vhosts, rows of a catalog. */
+const MOST_ANSWERS = 1000;
+
 interface Answer {
+  /** A digest: the arguments hold passwords. */
   readonly asked: string;
   readonly until: number;
   readonly value: unknown;
@@ -22,11 +31,14 @@ type Call<A extends readonly unknown[], T> = (...args: A) => Promise<T>;
 
 /** The same cloud, which asks its servers for nothing that they answered a moment ago. */
 export function remembering(cloud: Cloud, clock: Clock): Cloud {
-  const known = new Map<string, Map<string, Answer>>();
+  return over(cloud, clock, new Lru(MOST_SERVERS));
+}
 
+/** What each pass learns, all of them know. */
+function over(cloud: Cloud, clock: Clock, known: Lru<string, Lru<string, Answer>>): Cloud {
   /** What is believed of one server; another login is another server, as one made anew has new passwords. */
   const memory = (at: object) => {
-    const server = JSON.stringify(at);
+    const server = digestOf(at);
     const forget = (): void => void known.delete(server);
     /** Whatever fails may fail because an answer is no longer true. */
     const doubt =
@@ -40,13 +52,12 @@ export function remembering(cloud: Cloud, clock: Clock): Cloud {
     const ask =
       <A extends readonly unknown[], T>(name: string, run: Call<A, T>, later: (answer: T) => T): Call<A, T> =>
       async (...args) => {
-        const answers = known.get(server) ?? new Map<string, Answer>();
+        const answers = known.get(server) ?? new Lru<string, Answer>(MOST_ANSWERS);
         known.set(server, answers);
         const key = JSON.stringify([name, subjectOf(args)]);
-        const asked = JSON.stringify(args);
-        for (const [old, { until }] of answers) if (until <= clock.now()) answers.delete(old);
+        const asked = digestOf(args);
         const found = answers.get(key);
-        if (found?.asked === asked) return found.value as T;
+        if (found?.asked === asked && found.until > clock.now()) return found.value as T;
         const value = await doubt(run)(...args);
         // Not the map from before: what was forgotten meanwhile stays so.
         if (known.get(server) === answers)
@@ -60,29 +71,34 @@ export function remembering(cloud: Cloud, clock: Clock): Cloud {
       <A extends readonly unknown[]>(run: Call<A, boolean>): Call<A, boolean> =>
       (...args) =>
         run(...args).finally(forget);
-    return { doubt, ask, ensure, drop };
+    return { doubt, ask, ensure, drop, forget };
   };
 
   const sql: Cloud['sql'] = at => {
     const port = cloud.sql(at);
-    const { doubt, ask, ensure, drop } = memory(at);
+    const { doubt, ask, ensure, drop, forget } = memory(at);
     const databases = ask(
       'databases',
       () => port.databases(),
       same => same,
     );
-    const makeDatabase = drop((name: string) => port.ensureDatabase(name));
+    const makeDatabase = drop((...args: Parameters<Sql['ensureDatabase']>) => port.ensureDatabase(...args));
     const told: Sql = {
       check: doubt(() => port.check()),
       // By the list alone: who is told that a database is lost must not be told that it is there when making it anew.
-      ensureDatabase: async name => !(await databases()).includes(name) && makeDatabase(name),
+      ensureDatabase: async (name, claim, users) =>
+        (await databases())[name]?.mark !== markOf(claim.owner, users) && makeDatabase(name, claim, users),
       ensureUser: ensure('user', (...args) => port.ensureUser(...args)),
       ensureAdmin: ensure('admin', (...args) => port.ensureAdmin(...args)),
       ensureCertificate: doubt((...args) => port.ensureCertificate(...args)),
       dropUser: drop((...args) => port.dropUser(...args)),
       dropDatabase: drop((...args) => port.dropDatabase(...args)),
+      owned: doubt((...args) => port.owned(...args)),
       column: doubt((...args) => port.column(...args)),
-      databases,
+      databases: now => {
+        if (now) forget();
+        return databases();
+      },
     };
     return told;
   };
@@ -96,6 +112,7 @@ export function remembering(cloud: Cloud, clock: Clock): Cloud {
       ensureUser: ensure('user', (...args) => port.ensureUser(...args)),
       dropUser: drop((...args) => port.dropUser(...args)),
       dropVhost: drop((...args) => port.dropVhost(...args)),
+      owned: doubt((...args) => port.owned(...args)),
     };
     return told;
   };
@@ -118,5 +135,6 @@ export function remembering(cloud: Cloud, clock: Clock): Cloud {
     };
     return told;
   };
-  return { ...cloud, sql, bus, identity };
+  const inner = cloud.during;
+  return { ...cloud, sql, bus, identity, ...(inner && { during: term => over(inner(term), clock, known) }) };
 }

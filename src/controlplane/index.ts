@@ -4,16 +4,19 @@ import { Secret } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import { assertReady, conditionOf, isReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
-import { stall, wait } from '../runtime/plan/unmet.ts';
+import { fieldMissing, stall, wait } from '../runtime/plan/unmet.ts';
+import { runningRelease } from '../services/release.ts';
 import { MANAGES, publicCertificate, READS, SERVING_LABEL } from '../services/tls/certificate.ts';
 import { union } from '../services/tls/x509.ts';
 import {
   CLOUD_BUNDLE,
   CLOUD_CERTIFICATE,
   type Cloud,
+  type CloudSpec,
   certifiedHost,
   childSpec,
   enabled,
+  heldAt,
   kindOf,
   SECTION_NAMES,
   SECTIONS,
@@ -22,11 +25,35 @@ import {
 
 const row = rowsOf<Cloud>();
 
+/** storageBackend asks for a Ceph that its section says nothing about. */
+const cephUnsaid = ({ ceph }: DeepReadonly<CloudSpec>): boolean =>
+  !ceph.enabled && ceph.external === undefined && ceph.rook === undefined;
+
+/** Whether the cloud has a child for this section: a CephStorage that somebody made beside the cloud does as well. */
+function isOn(cx: Cx<Cloud>, section: SectionName): boolean {
+  if (!enabled(cx.spec, section)) return false;
+  if (section !== 'ceph' || !cephUnsaid(cx.spec)) return true;
+  const { uid } = cx.object.metadata;
+  const all = cx.wishes(kindOf('ceph'));
+  return all.length === 0 || all.some(each => each.metadata.ownerReferences?.some(owner => owner.uid === uid));
+}
+
+function checkCeph(cx: Cx<Cloud>): void {
+  if (cephUnsaid(cx.spec) && cx.get(kindOf('ceph'), 'ceph') === undefined)
+    throw fieldMissing(
+      'spec.storageBackend is ceph, and neither spec.ceph.external nor spec.ceph.rook is set',
+      'name the Secret of an existing cluster in spec.ceph.external.secret, or let Rook run one by spec.ceph.rook',
+    );
+}
+
 /** Also tells how far each child is, from what the cache holds of it: a change of a child runs this again. */
 const input = row('InputReady', {
   run: async cx => {
-    const lines = SECTION_NAMES.filter(section => enabled(cx.spec, section)).map(section => lineOf(cx, section));
-    cx.report({ services: lines, phase: phaseOf(cx, lines), release: cx.spec.release, endpoints: endpointsOf(cx) });
+    const lines = SECTION_NAMES.filter(section => isOn(cx, section)).map(section => lineOf(cx, section));
+    cx.report({ services: lines, phase: phaseOf(cx, lines), endpoints: endpointsOf(cx) });
+    // From the first part on that answers: a cloud that is half up is not to be told to become another one.
+    const { release } = cx.spec;
+    if (SECTION_NAMES.some(section => releaseIn(cx, section) === release)) cx.report({ release });
     sumUpActions(cx);
     const others = cx.wishes(OpenStackControlPlane).filter(other => older(other, cx.object));
     if (others[0])
@@ -78,7 +105,7 @@ type Action = NonNullable<Cloud['spec']['actions']>[number];
 type Result = NonNullable<NonNullable<Cloud['status']>['actions']>[number];
 
 const isActing = (cx: Cx<Cloud>, section: SectionName): boolean =>
-  enabled(cx.spec, section) && kindOf(section).specFields.includes('actions');
+  isOn(cx, section) && kindOf(section).specFields.includes('actions');
 
 /** What the child of a section made of it so far. */
 function resultOf(
@@ -163,12 +190,21 @@ const shared = row('PublicCertificateReady', {
   },
 });
 
-const specOf = (cx: Cx<Cloud>, section: SectionName): Record<string, unknown> =>
-  childSpec(
-    cx.spec,
+/** What the child of a section runs; undefined while it does not. */
+const releaseIn = (cx: Cx<Cloud>, section: SectionName): string | undefined =>
+  enabled(cx.spec, section) ? runningRelease(cx.get(kindOf(section), section)) : undefined;
+
+function specOf(cx: Cx<Cloud>, section: SectionName): Record<string, unknown> {
+  const due = cx.spec.actions?.filter(action => itsTurn(cx, section, action));
+  const spec = childSpec(cx.spec, section, due);
+  const held = heldAt(
     section,
-    cx.spec.actions?.filter(action => itsTurn(cx, section, action)),
+    cx.spec.release,
+    name => releaseIn(cx, name),
+    name => enabled(cx.spec, name),
   );
+  return held === undefined ? spec : { ...spec, release: held };
+}
 
 const rows: Partial<Record<SectionName, Row<Cloud, unknown>>> = {};
 for (const section of SECTION_NAMES) {
@@ -178,8 +214,14 @@ for (const section of SECTION_NAMES) {
     uses: SECTIONS[section].after.map(before => rows[before]!),
     when: object => enabled(object.spec, section),
     run: async cx => {
+      if (!isOn(cx, section)) return;
+      if (section === 'ceph') checkCeph(cx);
       if (cx.spec.rollout === 'strict') inTurn(cx, section);
       assertReady((await cx.child(kind, section, specOf(cx, section))) as DeepReadonly<AnyObject>);
+    },
+    off: async cx => {
+      await keepData(cx, section);
+      await cx.remove(kind, section);
     },
     undo: async cx => {
       await tellPolicy(cx, section);
@@ -197,10 +239,22 @@ async function tellPolicy(cx: Cx<Cloud>, section: SectionName): Promise<void> {
   if (policyOf(child.spec) !== policyOf(wanted)) await cx.child(kindOf(section), section, wanted);
 }
 
+/**
+ * A section that is switched off takes its pods along and leaves its data, whatever the policy: the cloud is not being
+ * deleted. Switched on again, it finds what was kept.
+ */
+async function keepData(cx: Cx<Cloud>, section: SectionName): Promise<void> {
+  const kind = kindOf(section);
+  const child = cx.get(kind, section) as DeepReadonly<AnyObject> | undefined;
+  if (child === undefined || child.metadata.deletionTimestamp !== undefined) return;
+  const { deletionPolicy } = child.spec as { deletionPolicy?: string };
+  if (deletionPolicy === 'Delete') await cx.child(kind, section, { ...specOf(cx, section), deletionPolicy: 'Retain' });
+}
+
 /** `strict`: each child is made when the one before it is Ready. Like every edge it gates the first creation only. */
 function inTurn(cx: Cx<Cloud>, section: SectionName): void {
   if (cx.get(kindOf(section), section)) return;
-  const before = SECTION_NAMES.slice(0, SECTION_NAMES.indexOf(section)).filter(name => enabled(cx.spec, name));
+  const before = SECTION_NAMES.slice(0, SECTION_NAMES.indexOf(section)).filter(name => isOn(cx, name));
   const open = before.find(name => {
     const child = cx.get(kindOf(name), name) as DeepReadonly<AnyObject> | undefined;
     return child === undefined || !isReady(child);

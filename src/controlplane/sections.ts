@@ -39,7 +39,24 @@ export const kindOf = (section: SectionName): AnyKind => CHILDREN[section];
 
 export function enabled(spec: DeepReadonly<CloudSpec>, section: SectionName): boolean {
   if (section === 'ovn' && spec.networkBackend === 'ovs') return false;
+  if (section === 'ceph' && spec.storageBackend === 'ceph') return true;
   return spec[section].enabled;
+}
+
+/**
+ * The release that a part stays at although the cloud is to run another one: edges gate release changes as they gate the
+ * first start (rule 9), so a service moves when all that it stands on runs that release. undefined: it may go.
+ */
+export function heldAt(
+  section: SectionName,
+  wanted: string,
+  running: (section: SectionName) => string | undefined,
+  isEnabled: (section: SectionName) => boolean,
+): string | undefined {
+  const mine = running(section);
+  if (mine === undefined || mine === wanted) return undefined;
+  const below = SECTIONS[section].after.filter(name => isEnabled(name) && kindOf(name).specFields.includes('release'));
+  return below.some(name => running(name) !== wanted) ? mine : undefined;
 }
 
 /** Settings of the whole cloud that each child has as a field of its own. The child's section wins. */
@@ -49,6 +66,8 @@ const CLOUD_WIDE = [
   'deletionPolicy',
   'podProfile',
   'images',
+  'imageRegistry',
+  'imagePullSecrets',
   'storageClass',
   'networkPolicy',
   'credentialRotation',

@@ -1,6 +1,7 @@
 import { lookup, parse } from '../oslo/parse.ts';
 import { open } from './backends/sql.ts';
 import type { Caller, DatabaseUrl, KeystoneRows, Net, Served } from './backends/state.ts';
+import { cephJob } from './ceph.ts';
 import { cinderReports } from './cinder.ts';
 import {
   databaseUrlIn,
@@ -43,6 +44,7 @@ const ROWS: readonly Row[] = [
   [/\/nova\/ensure-cell\.sh\b/, novaEnsureCell],
   [/\/nova\/check-cell\.sh\b/, novaCheckCell],
   [/\/nova\/delete-cell\.sh\b/, novaDeleteCell],
+  [/\/openstack\/ceph\/ceph\.sh\b/, cephJob],
   [/\bnova-novncproxy\b/, startConsole],
   [/\buwsgi\b/, startUwsgi],
 ];
@@ -127,16 +129,19 @@ function startUwsgi(run: Run, net: Net, serve: Serve): Outcome {
   if (!command.includes('keystone'))
     serve(run.pod, { is: 'other', database: connectionOf(run), keystone: keystoneOf(run), shows });
   else {
-    // Configuration is read once at the start; keys are read from the mount, live.
+    // Configuration is read once at the start; keys are read live, and follow their Secret within seconds.
     serve(run.pod, {
       is: 'identity',
       database: connectionOf(run),
-      keys: () => run.files('/etc/keystone/fernet-keys').length,
+      keys: () => KEY_FOLDERS.flatMap(folder => run.files(folder)).length,
       shows,
     });
   }
   return { serves: true, readyAfter: 5_000 };
 }
+
+/** Where keys are read, and where those are mounted that are copied there. */
+const KEY_FOLDERS = ['/etc/keystone/fernet-keys', '/var/lib/openstack/keystone/fernet-keys'];
 
 /** Reads its certificate for each connection, and does not start without it. */
 function startConsole(run: Run, _net: Net, serve: Serve): Outcome {

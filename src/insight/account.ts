@@ -53,7 +53,6 @@ const ON_ITS_WAY = new Set([
   'Blocked',
   'Terminating',
   'Deleting',
-  'DatabaseLost',
   'NoAddress',
 ]);
 /** Reasons that another object's trouble may be behind. */

@@ -114,3 +114,33 @@ describe('a host keeps its cell', () => {
     expect(await update(role('a'), role('a'))).toEqual(fine);
   });
 });
+
+describe('the release of what runs', () => {
+  const running = (release: string, wanted: string): Live => ({
+    ...object('Keystone', 'keystone', { release: wanted }),
+    status: { release },
+  });
+
+  it.each([
+    ['2025.2', '2025.1', 'does not go back'],
+    ['2025.1', '2025.2', 'does not upgrade'],
+    ['2025.1', '2026.1', 'does not upgrade'],
+  ])('is not changed from %s to %s', async (from, to, words) => {
+    const { refusals } = await update(running(from, from), running(from, to));
+    expect(refusals).toEqual([expect.stringContaining(words)]);
+    expect(refusals[0]).toMatch(
+      new RegExp(`^spec\\.release: Keystone keystone runs ${from} .* leave spec\\.release at ${from}$`),
+    );
+  });
+
+  it('may be set back, and a spec that is wrong already is open to every other edit', async () => {
+    expect((await update(running('2025.1', '2025.2'), running('2025.1', '2025.1'))).refusals).toEqual([]);
+    const edited = { ...running('2025.1', '2025.2'), spec: { release: '2025.2', replicas: 2 } };
+    expect((await update(running('2025.1', '2025.2'), edited)).refusals).toEqual([]);
+  });
+
+  it('is free while nothing runs', async () => {
+    const fresh = (release: string) => object('Keystone', 'keystone', { release });
+    expect((await update(fresh('2025.2'), fresh('2025.1'))).refusals).toEqual([]);
+  });
+});

@@ -1,3 +1,4 @@
+import { releaseProblem, runningRelease, wantedRelease } from '../services/release.ts';
 import { scheduleProblem } from '../services/schedule.ts';
 import { lintSpecs } from './config.ts';
 import type { Live } from './view.ts';
@@ -36,6 +37,7 @@ export async function admit(request: AdmissionRequest, around: Neighbours): Prom
   const refusals = [
     ...broken.filter(line => !known.has(line)),
     ...schedules(object).filter(line => !oldObject || !schedules(oldObject).includes(line)),
+    ...releases(request),
     ...(await twins(request, around)),
     ...(await cells(request, around)),
   ];
@@ -73,6 +75,18 @@ function schedules(object: Live): string[] {
           return [...(problem ? [`${path}.${name}: ${problem}`] : []), ...walk(item, `${path}.${name}`)];
         });
   return walk(object.spec, 'spec');
+}
+
+/** A change of release that the operator would refuse anyway; setting it back to what runs is always right. */
+function releases({ object, oldObject }: AdmissionRequest): string[] {
+  const [from, to] = [runningRelease(oldObject), wantedRelease(object)];
+  if (to === wantedRelease(oldObject)) return [];
+  const why = releaseProblem(from, to);
+  return why === undefined
+    ? []
+    : [
+        `spec.release: ${object.kind} ${object.metadata.name} runs ${from} and can't be changed to ${to}: ${why}; leave spec.release at ${from}`,
+      ];
 }
 
 /** Names of children are names of services: two control planes in one namespace would fight over them. */

@@ -1,4 +1,5 @@
 import type { AnyObject } from '../kube/object.ts';
+import { OWNER_SECRET } from '../runtime/plan/names.ts';
 import { redactText } from '../world/log.ts';
 import { type Live, namespaceOf } from './view.ts';
 
@@ -23,6 +24,8 @@ export function masked(objects: readonly Live[]): readonly AnyObject[] {
       ...rest
     } = object as AnyObject & { data?: Record<string, string>; stringData?: unknown };
     const clean = walk(withoutCopies(rest as AnyObject), hide) as AnyObject;
+    // The owner id is no secret: it stands in every mark, and without it a replay could not tell what is the cloud's own.
+    if (object.kind === 'Secret' && object.metadata.name === OWNER_SECRET) return { ...clean, ...(data && { data }) };
     if (object.kind !== 'Secret') return data === undefined ? clean : { ...clean, data: walk(data, hide) };
     const hidden = dataOf(object).map(([key, value]) => [key, encode(maskedValue(key, value, hide))]);
     return { ...clean, data: Object.fromEntries(hidden) };
@@ -43,7 +46,7 @@ export function hider(
     if (encodeURIComponent(value) !== value) names.set(encodeURIComponent(value), name);
   };
   for (const secret of objects)
-    if (secret.kind === 'Secret')
+    if (secret.kind === 'Secret' && secret.metadata.name !== OWNER_SECRET)
       for (const [key, value] of dataOf(secret)) if (!PLAIN.test(key) && !FILE.test(key)) learn(value);
   // The longest first: one secret may be a part of another.
   const known = [...names].sort(([a], [b]) => b.length - a.length);

@@ -77,7 +77,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
   }),
   ImagePullFailed: (view, c) => ({
     who: 'User',
-    next: 'correct the name of the image, or make it available to the nodes',
+    next: 'correct the name of the image, name the Secret of its registry in spec.imagePullSecrets, or make it available to the nodes',
     command: edit(view, c.object, 'spec.image'),
   }),
   CrashLoop: (_view, c) => ({ who: 'User', next: 'read its log and mend the cause', command: logs(c, true) }),
@@ -136,6 +136,14 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
   AlreadyExists: (_view, c) => ({
     command: `${at(c.root)} annotate ${c.root.kind.toLowerCase()} ${c.root.name} ${ADOPT_ANNOTATION}=true   # or delete it`,
   }),
+  ReleaseChangeRefused: (_view, c) => {
+    const release = match(/set spec\.release back to ([\w.]+)/, c.message) ?? '<release>';
+    return {
+      who: 'User',
+      next: `set spec.release back to ${release}`,
+      command: `${kubectl(c.object)} patch ${typed(c.object)} --type merge -p '{"spec":{"release":"${release}"}}'`,
+    };
+  },
   NameTaken: (_view, c) => ({ command: `${at(c.root)} get ${c.root.kind.toLowerCase()} ${c.root.name} -o yaml` }),
   AnotherControlPlane: (_view, c) => ({ command: `${kubectl(c.object)} delete ${typed(c.object)}` }),
   Forbidden: (_view, c) =>
@@ -202,6 +210,7 @@ for (const reason of [
   'VolumeNotShared',
   'MetadataConflict',
   'CellsShare',
+  'CellsShareNodes',
   'CellNameTaken',
   'CellWithoutHosts',
   'Rejected',

@@ -41,6 +41,11 @@ export const REASONS = {
     'A login was replaced, and pods that know the former one are still there. Ready does not hang on it.',
     'Wait; if it stays, look which pods do not roll.',
   ),
+  ReleaseChangeRefused: entry(
+    'User',
+    'spec.release asks for another release than the one that runs (status.release), and this operator cannot go there. What runs stays as it is; nothing below the object is written meanwhile.',
+    'Set spec.release back to what status.release says.',
+  ),
   CellUnknown: entry(
     'User',
     "The database of Nova's API maps a cell that cellTemplates does not name; Nova can't list servers.",
@@ -205,6 +210,11 @@ export const REASONS = {
     'Give each its own Secret.',
   ),
   CellNameTaken: entry('User', 'A cell has the name of a part of Nova.', 'Give the cell another name.'),
+  CellsShareNodes: entry(
+    'User',
+    'Two cells with metadata services of their own have computes on the same nodes, and a node can ask one of them only.',
+    'Give the computes of each cell a `nodeSelector` that no other cell matches.',
+  ),
   CellWithoutHosts: entry(
     'User',
     'Computes or consoles are asked for in cell0, where no host can be.',
@@ -220,7 +230,16 @@ export const REASONS = {
     'An object of that name exists and is not ours.',
     'Delete it, or hand it over with annotation openstack.k8s.io/adopt=true.',
   ),
-  NameTaken: entry('User', 'An object of that name belongs to another owner.', 'Rename one of the two owners.'),
+  NameTaken: entry(
+    'User',
+    'An object, database, user, virtual host, pool or catalog entry of that name belongs to another owner, or carries no owner mark.',
+    'Choose another name, or hand it over with annotation `openstack.k8s.io/adopt`, as the message says.',
+  ),
+  InUse: entry(
+    'User',
+    'The object is being deleted and waits, because other objects name it and have data or users in it.',
+    'Delete those objects first, or give up waiting with annotation `openstack.k8s.io/skip-undo=Users`.',
+  ),
   Rejected: entry('User', 'The API server refuses an object as invalid.', 'Correct the field that the message names.'),
   Forbidden: entry('User', 'The API server forbids it: RBAC, a quota or a policy.', 'Grant it, or raise the quota.'),
 
@@ -230,7 +249,11 @@ export const REASONS = {
     'No node fits a pod.',
     'Add or label a node, or change nodeSelector, resources or storage.',
   ),
-  ImagePullFailed: entry('User', "An image can't be pulled.", 'Correct its name, or make it available to the nodes.'),
+  ImagePullFailed: entry(
+    'User',
+    "An image can't be pulled.",
+    'Correct its name, name the Secret of its registry in `imagePullSecrets`, or make it available to the nodes.',
+  ),
   CrashLoop: entry('User', 'A container ends again and again; the message has its last words.', 'Mend the cause.'),
   PodConfig: entry('Operator', 'A pod names a Secret or ConfigMap that is missing.', 'Wait; the operator makes it.'),
   JobFailed: entry(
@@ -261,9 +284,9 @@ export const REASONS = {
     'Wait; if it stays, look at the log of the pod that the message names.',
   ),
   DatabaseLost: entry(
-    'Operator',
-    'A database is gone although its schema was made. It is made anew, empty.',
-    'Restore a backup, if the data mattered.',
+    'User',
+    'A database is gone or empty although its schema had been created. The operator does not create it again by itself.',
+    'Restore it from a backup, or accept the loss with annotation `openstack.k8s.io/accept-data-loss` and the time that the message names.',
   ),
 
   // Neither.
@@ -283,6 +306,9 @@ export const REASONS = {
 /** Reasons of events that are not the reason of a condition. */
 export const EVENTS: Readonly<Record<string, string>> = {
   Paused: 'Normal: somebody set the annotation openstack.k8s.io/paused.',
+  Adopted: 'Normal: something outside Kubernetes was adopted, because annotation openstack.k8s.io/adopt names it.',
+  DataLossAccepted:
+    'Normal: a lost database is created again, empty, because annotation openstack.k8s.io/accept-data-loss accepts the loss.',
 };
 
 const line = (...cells: string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;

@@ -36,7 +36,9 @@ function dataLoss(before: View, changes: readonly Change[], effects: readonly Ou
         ]
       : [];
   });
-  return [...claims, ...dropped, ...kept];
+  const namespace =
+    kept.length > 0 ? ['deleting the namespace itself deletes its volumes, whatever deletionPolicy says'] : [];
+  return [...claims, ...dropped, ...kept, ...namespace];
 }
 
 /** Everything that asks these waits while their only member restarts. */

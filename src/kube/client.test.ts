@@ -15,6 +15,7 @@ import {
 import type { AnyObject } from './object.ts';
 import { ConfigMap, Deployment, Node } from './resource.ts';
 import type { RequestInfo } from './sender.ts';
+import { NoAnswer } from './transport.ts';
 
 function setUp(options: ClientOptions = {}) {
   const net = new ScriptedTransport();
@@ -139,6 +140,34 @@ describe('writes', () => {
     expect(isInvalid(error)).toBe(true);
     expect((error as ApiError).message).toBe('apply configmaps default/a: x is invalid');
     expect((error as ApiError).causes).toEqual(causes);
+  });
+
+  it.each([
+    ['a page', '<html>sign in</html>'],
+    ['a list without items', { kind: 'ConfigMapList', metadata: { resourceVersion: '1' } }],
+    ['items that are no list', { metadata: { resourceVersion: '1' }, items: {} }],
+    ['JSON of somebody else', { ok: true }],
+    ['nothing', undefined],
+  ])('a list answered 200 with %s is a failure, never an empty list', async (_what, body) => {
+    const { net, client } = setUp();
+    const done = client.list(ConfigMap, { namespace: 'default' }).catch((e: unknown) => e);
+    await (await net.next()).answer(200, body);
+    const error = await done;
+    expect(error).toBeInstanceOf(NoAnswer);
+    expect(String(error)).toMatch(/list configmaps in default: status 200 .* without an object of the API/);
+  });
+
+  it.each(['get', 'apply', 'delete'] as const)('200 with a page is a failure of %s', async verb => {
+    const { net, client } = setUp();
+    const ref = { namespace: 'default', name: 'a' };
+    const calls = {
+      get: () => client.get(ConfigMap, ref),
+      apply: () => client.apply(ConfigMap, configMap('a', 1), { manager: 'me' }),
+      delete: () => client.delete(ConfigMap, ref, { uid: 'u' }),
+    };
+    const done: Promise<unknown> = calls[verb]().catch((e: unknown) => e);
+    await (await net.next()).answer(200, '<html>sign in</html>');
+    expect(await done).toBeInstanceOf(NoAnswer);
   });
 
   it('makes a Status of an answer that is none', async () => {

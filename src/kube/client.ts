@@ -3,7 +3,7 @@ import { ApiError, isExpired, isStatus } from './errors.ts';
 import { type AnyObject, type KubeObject, keyOf, type Ref, refOf } from './object.ts';
 import { pathOf, type Resource, resourceName, withType } from './resource.ts';
 import { type ClientOptions, createSender, type RequestInfo, type Sender } from './sender.ts';
-import { METADATA, type Request, type Transport } from './transport.ts';
+import { METADATA, NoAnswer, type Request, type Response, type Transport } from './transport.ts';
 
 export * from './errors.ts';
 export type { ClientOptions, RequestInfo } from './sender.ts';
@@ -105,6 +105,7 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
   ): Promise<T> {
     const response = await call(verb, resource, target, request);
     if (response.status < 200 || response.status > 299) throw new ApiError(inWords(verb, resource, target), response);
+    if (!isApiBody(response.body)) throw strange(inWords(verb, resource, target), response);
     return response.body as T;
   }
 
@@ -112,6 +113,7 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
     const response = await call('get', resource, ref, {});
     if (response.status === 404) return undefined;
     if (response.status !== 200) throw new ApiError(inWords('get', resource, ref), response);
+    if (!isApiBody(response.body)) throw strange(inWords('get', resource, ref), response);
     return response.body as T;
   }
 
@@ -119,11 +121,16 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
     const { namespace = '', labelSelector, fieldSelector, limit = Number.POSITIVE_INFINITY, metadataOnly } = options;
     const target = { namespace, name: '' };
     const query = { ...(labelSelector && { labelSelector }), ...(fieldSelector && { fieldSelector }) };
-    const fetchPage = (page: Record<string, string>) =>
-      demand<ListBody<T>>('list', resource, target, {
+    const fetchPage = async (page: Record<string, string>) => {
+      const found = await demand<ListBody<T>>('list', resource, target, {
         query: { ...query, ...page },
         ...(metadataOnly && { accept: METADATA.list }),
       });
+      // Go writes an empty list as null; one that is missing is no list, and must not read as `nothing there`.
+      if (found.items !== null && !Array.isArray(found.items))
+        throw strange(inWords('list', resource, target), { status: 200, headers: {}, body: found });
+      return found;
+    };
 
     const first = await fetchPage({ limit: String(Math.min(PAGE, limit)) });
     const items = [...(first.items ?? [])];
@@ -196,12 +203,26 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
       }
       if (response.status < 200 || response.status > 299)
         throw new ApiError(inWords('delete', resource, ref), response);
-      return isStatus(response.body) ? undefined : (response.body as AnyObject);
+      if (isStatus(response.body)) return undefined;
+      if (!isApiBody(response.body)) throw strange(inWords('delete', resource, ref), response);
+      return response.body as AnyObject;
     },
     serverTime: sender.serverTime,
     withSignal: other => clientOver(sender, other),
   };
 }
+
+/** Every object and list of the API has metadata; the page of a proxy has none. */
+const isApiBody = (body: unknown): boolean => {
+  const { metadata } = (body ?? {}) as { metadata?: unknown };
+  return typeof metadata === 'object' && metadata !== null;
+};
+
+/** Success said by somebody else. As with no answer, a write may or may not have happened. */
+const strange = (what: string, { status, headers }: Response): NoAnswer =>
+  new NoAnswer(
+    `${what}: status ${status} (${headers['content-type'] ?? 'no content type'}) without an object of the API: check what the address of the API server, and any proxy on the way, leads to`,
+  );
 
 interface Target extends Ref {
   readonly subresource?: string;

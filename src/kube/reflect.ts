@@ -110,6 +110,7 @@ export function reflect(options: ReflectOptions): Reflection {
       if (mine !== serial) break;
       if ('is' in next) return hear(next);
       if (next.done) return hear({ is: 'closed' });
+      if (!isEvent(next.value)) return hear({ is: 'broken', why: 'a line of the watch is no event' });
       hear({ is: 'event', event: next.value });
     }
   }
@@ -127,6 +128,12 @@ const broken = (error: unknown): ReflectorEvent => ({
   why: error instanceof Error ? error.message : String(error),
 });
 
+/** JSON of somebody else: a line may be any value. */
+const isEvent = (value: unknown): boolean => {
+  const { type, object } = (value ?? {}) as { type?: unknown; object?: unknown };
+  return typeof type === 'string' && typeof object === 'object' && object !== null;
+};
+
 function refusalOf(response: Response): ReflectorEvent {
   const seconds = Number(response.headers['retry-after'] ?? Number.NaN);
   const failure = failureOf(statusOf(response), Number.isFinite(seconds) ? seconds * 1000 : undefined);
@@ -140,7 +147,11 @@ function pageOf(response: Response): ReflectorEvent {
     items?: AnyObject[] | null;
     metadata?: { resourceVersion?: string; continue?: string };
   };
-  if (!body?.metadata || body.items === undefined) {
+  if (
+    !body?.metadata ||
+    (body.items !== null && !Array.isArray(body.items)) ||
+    body.items?.some(item => !item?.metadata)
+  ) {
     return { is: 'broken', why: `the answer is a ${body?.kind ?? typeof body}, not a list` };
   }
   return {

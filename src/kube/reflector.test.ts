@@ -194,6 +194,18 @@ describe('filling', () => {
     expect(names()).toEqual(['b']);
   });
 
+  it.each([
+    ['without items', { metadata: { resourceVersion: '9' } }],
+    ['of items that are no list', { metadata: { resourceVersion: '9' }, items: {} }],
+    ['of items that are no objects', { metadata: { resourceVersion: '9' }, items: [null] }],
+    ['that is a page', '<html>sign in</html>'],
+  ])('a list %s is a failure', async (_what, body) => {
+    const { net, informer } = setUp();
+    await refuseWatchList(net);
+    await (await net.next()).answer(200, body);
+    expect([informer.hasSynced(), informer.stats.lastFailure]).toEqual([false, expect.stringContaining('not a list')]);
+  });
+
   it('an answer that is no list is a failure, not an empty collection', async () => {
     const { net, clock, informer } = setUp();
     await refuseWatchList(net);
@@ -227,6 +239,19 @@ describe('watching', () => {
     expect([await net.unseen(), informer.stats.failures]).toEqual([0, 1]);
     await clock.advance(800);
     expect((await net.next()).request.query?.resourceVersion).toBe('10');
+  });
+
+  it.each([
+    ['null', null],
+    ['a number', 5],
+    ['an object without a type', { object: configMap('c', 11) }],
+    ['an event of nothing', { type: 'DELETED', object: null }],
+  ])('a line that is JSON but no event (%s) breaks the watch, and the store keeps what it has', async (_what, line) => {
+    const { net, stream, names } = await filled();
+    await stream.send(line as unknown as WatchEvent);
+    expect(names()).toEqual(['a', 'b']);
+    expect((await net.next()).request.query?.resourceVersion).toBe('10');
+    expect(stream.aborted()).toBe(true);
   });
 
   it('2: a watch refused with 429 backs off and keeps its version: no list', async () => {

@@ -19,8 +19,8 @@ const kustomization = (resources: readonly string[]): object => ({
 /** Condition type to kinds, from the rows themselves. */
 function conditionTypes(): Map<string, string[]> {
   const types = new Map<string, string[]>();
-  for (const { kind, rows } of PLANS)
-    for (const type of ['Ready', ...rows.map(row => row.type), 'Paused'])
+  for (const { kind, rows, version } of PLANS)
+    for (const type of ['Ready', ...(version ? [version.type] : []), ...rows.map(row => row.type), 'Paused'])
       types.set(type, [...(types.get(type) ?? []), kind.kind]);
   return types;
 }

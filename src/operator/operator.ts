@@ -1,3 +1,4 @@
+import { termed } from '../cloud/during.ts';
 import { remembering } from '../cloud/remember.ts';
 import type { Informer } from '../kube/cache.ts';
 import { createCache } from '../kube/cache.ts';
@@ -56,7 +57,7 @@ const WORKERS = 4;
 export function createOperator(options: OperatorOptions): Operator {
   const { world, plans, log = silent, metrics = noMetrics, namespaces = [] } = options;
   const { clock, random, cluster: transport } = world;
-  const cloud = remembering(world.cloud, clock);
+  const cloud = termed(remembering(world.cloud, clock));
   const instance = options.instance ?? options.election?.identity ?? 'openstack-operator';
 
   const electionClient = createClient(transport, clock, {
@@ -70,7 +71,8 @@ export function createOperator(options: OperatorOptions): Operator {
     onRequest: (info: Parameters<Metrics['request']>[0]) => metrics.request(info),
     onWarning: (text: string) => log.warn('API server warned', { text }),
   };
-  const client = createClient(transport, clock, { ...requests, fence: () => election?.fence() });
+  const fence = (): void => election?.fence();
+  const client = createClient(transport, clock, { ...requests, fence });
   const events = createRecorder({
     client: createClient(transport, clock, requests),
     clock,
@@ -110,16 +112,19 @@ export function createOperator(options: OperatorOptions): Operator {
   );
 
   const tracker = new Tracker();
+  const gate = new Gate(clock, metrics);
+  const memory = new Memory();
   const engine: Engine = {
     client,
     cache,
     secrets,
-    gate: new Gate(clock, metrics),
+    gate,
     cloud,
+    fence,
     clock,
     random,
     env: options.env ?? {},
-    memory: new Memory(),
+    memory,
     tracker,
     events,
     onRow: (kind, row, outcome) => {
@@ -163,7 +168,12 @@ export function createOperator(options: OperatorOptions): Operator {
     const tell = (...states: DeepReadonly<AnyObject>[]) => wake(informer.resource, ...states.filter(counts));
     informer.onChange({
       added: object => tell(object),
-      deleted: object => tell(object),
+      deleted: object => {
+        const { namespace = '', name, uid = '' } = object.metadata;
+        memory.forget(informer.resource, { namespace, name });
+        gate.forget(uid);
+        tell(object);
+      },
       updated: (before, after) => tell(before, after),
     });
   };

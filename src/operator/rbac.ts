@@ -34,6 +34,8 @@ export function rules(plans: readonly Plan<never>[]): { namespaced: PolicyRule[]
     namespaced: [
       ...grouped(all.filter(entry => entry.resource.namespaced)),
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+      // Whether the namespace itself is being deleted. A Role may grant this for its own namespace.
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
     ],
     cluster: grouped(all.filter(entry => !entry.resource.namespaced)),
   };

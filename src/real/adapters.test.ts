@@ -1,11 +1,15 @@
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { CloudError } from '../cloud/ports.ts';
 import { passwordMatches } from './bus.ts';
 import { realClock } from './clock.ts';
 import { realCloud } from './cloud.ts';
-import { reasonOf } from './http.ts';
+import { type Http, reasonOf } from './http.ts';
+import { createTokens, realIdentity } from './identity.ts';
 import { grantOf } from './sql.ts';
+
+const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Nova/nova' } };
 
 describe('what the adapters read', () => {
   it.each([
@@ -70,4 +74,204 @@ describe('the way to a backend', () => {
     await cloud.close();
     server.close();
   });
+});
+
+describe('a pass that is stopped', () => {
+  const who = { user: 'u', password: 'NeverSeen0' };
+  const listen = async (server: Server): Promise<number> => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const term = () => {
+    const stop = new AbortController();
+    let leads = true;
+    return {
+      stop: () => stop.abort(new Error('SIGTERM')),
+      lose: () => {
+        leads = false;
+      },
+      signal: stop.signal,
+      fence: () => {
+        if (!leads) throw new Error('Refused to write: leadership was lost');
+      },
+    };
+  };
+
+  it.each(['sql', 'bus', 'identity'] as const)('does not wait for a server that says nothing: %s', async port => {
+    let heard = (): void => undefined;
+    const connected = new Promise<void>(resolve => {
+      heard = resolve;
+    });
+    const server = createServer(() => heard());
+    const number = await listen(server);
+    const pass = term();
+    const cloud = realCloud({ clock: realClock, deadline: 20_000 });
+    const mine = cloud.during!(pass);
+    const url = `http://127.0.0.1:${number}`;
+    const calls = {
+      sql: () => mine.sql({ host: '127.0.0.1', port: number, ...who }).check(),
+      bus: () => mine.bus({ url, ...who }).check(),
+      identity: () => mine.identity({ url, ...who, project: 'p', region: 'r' }).check(),
+    };
+    const call = calls[port]();
+    await connected;
+    pass.stop();
+    // Not a CloudError: that would be a condition which blames the server.
+    await expect(call).rejects.toThrow(/^SIGTERM$/);
+    await cloud.close();
+    server.close();
+  });
+
+  it.each(['stop', 'lose'] as const)('sends no second request of a call after %s', async end => {
+    const asked: string[] = [];
+    const pass = term();
+    const server = createHttpServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      pass[end]();
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const cloud = realCloud({ clock: realClock });
+    const call = cloud.during!(pass)
+      .bus({ url, ...who })
+      .ensureVhost('nova', CLAIM);
+    await expect(call).rejects.toThrow(end === 'stop' ? 'SIGTERM' : 'leadership was lost');
+    expect(asked).toEqual(['GET /api/vhosts/nova']);
+    await cloud.close();
+    server.close();
+  });
+});
+
+describe('success that is not what the API says', () => {
+  /** What each path answers; everything else is a page for humans, as of a captive proxy. */
+  async function serving(answers: Readonly<Record<string, readonly [status: number, body: string, token?: string]>>) {
+    const asked: string[] = [];
+    const server = createHttpServer((request, response) => {
+      const path = `${request.method} ${request.url?.split('?')[0]}`;
+      asked.push(path);
+      const [status, body, token] = answers[path] ?? [200, '<html>sign in</html>'];
+      response.writeHead(status, { ...(token && { 'x-subject-token': token }) }).end(body);
+    });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const cloud = realCloud({ clock: realClock });
+    const who = { user: 'u', password: 'NeverSeen0' };
+    const end = async () => {
+      await cloud.close();
+      server.close();
+    };
+    return {
+      asked,
+      end,
+      url,
+      bus: cloud.bus({ url, ...who }),
+      identity: cloud.identity({ url, ...who, project: 'p', region: 'r' }),
+    };
+  }
+  const times = '"issued_at":"2026-01-01T00:00:00Z","expires_at":"2026-01-01T01:00:00Z"';
+  const TOKEN = [201, `{"token":{${times}}}`, 'a-token'] as const;
+  const wrong: [string, string][] = [
+    ['a page', '<html>sign in</html>'],
+    ['half an answer', '{"users":['],
+    ['JSON of somebody else', '{"ok":true}'],
+    ['nothing', ''],
+    ['rows that are none', '{"users":[{}],"services":[5]}'],
+  ];
+
+  it.each(wrong)('Keystone: %s is no empty list, and nothing is made or deleted', async (_what, body) => {
+    const answers = { 'POST /v3/auth/tokens': TOKEN, 'GET /v3/users': [200, body], 'GET /v3/services': [200, body] };
+    const { identity, asked, end } = await serving(answers as never);
+    for (const call of [
+      () => identity.dropUser('nova', CLAIM.owner),
+      () => identity.dropService('compute', CLAIM.owner),
+    ])
+      await expect(call()).rejects.toThrow(/^Keystone at 127\.0\.0\.1:\d+ answers GET \/v3\/\w+ with success, but not/);
+    expect(asked.filter(line => !/^GET|auth/.test(line))).toEqual([]);
+    await end();
+  });
+
+  it.each([
+    ['a page', [201, '<html/>', 'a-token']],
+    ['no token', [201, '{"token":{}}', undefined]],
+    ['no times', [201, '{"token":{}}', 'a-token']],
+    ['JSON of somebody else', [201, '{"ok":true}', 'a-token']],
+  ] as const)('Keystone: a login answered with %s is no wrong password', async (_what, answer) => {
+    const { identity, end } = await serving({ 'POST /v3/auth/tokens': answer as never });
+    const error = await identity.check().catch((e: unknown) => e as CloudError);
+    expect(error).toMatchObject({ fault: 'rejected', message: expect.stringContaining('POST /v3/auth/tokens') });
+    await end();
+  });
+
+  it('Keystone: a PUT that finds nothing is a failure', async () => {
+    const row = (name: string) =>
+      `[{"id":"i","name":"${name}","openstack_operator_owner":"openstack-operator:00112233aabbccdd:Nova/nova"}]`;
+    const { identity, end } = await serving({
+      'POST /v3/auth/tokens': TOKEN,
+      'GET /v3/projects': [200, `{"projects":${row('service')}}`],
+      'GET /v3/users': [200, `{"users":${row('nova')}}`],
+      'GET /v3/projects/i/users/i/roles': [200, '{"roles":[]}'],
+      'GET /v3/roles': [200, `{"roles":${row('admin')}}`],
+      'PUT /v3/projects/i/users/i/roles/i': [404, '{}'],
+    });
+    await expect(identity.ensureUser('nova', 'x', 'service', ['admin'], CLAIM)).rejects.toThrow('status 404');
+    await end();
+  });
+
+  it.each(wrong)('a service: %s is no answer', async (what, body) => {
+    const { identity, url, end } = await serving({ 'POST /v3/auth/tokens': TOKEN, 'GET /types': [200, body] });
+    const answer = identity.get(url, '/types');
+    // Which JSON it must be only the caller knows.
+    if (what.startsWith('JSON') || what.startsWith('rows')) await answer;
+    else await expect(answer).rejects.toThrow(/^The service at .* answers GET \/types with success, but not/);
+    await end();
+  });
+
+  it.each(wrong)('RabbitMQ: %s is no vhost, no user and no list', async (_what, body) => {
+    const { bus, asked, end } = await serving({
+      'GET /api/vhosts/nova': [200, body],
+      'GET /api/users/nova': [200, body],
+      'GET /api/whoami': [200, body],
+    });
+    for (const call of [() => bus.ensureVhost('nova', CLAIM), () => bus.dropUser('nova', CLAIM), () => bus.check()])
+      await expect(call()).rejects.toThrow(
+        /^RabbitMQ at 127\.0\.0\.1:\d+ answers GET \/api\/\S+ with success, but not/,
+      );
+    expect(asked.filter(line => !line.startsWith('GET'))).toEqual([]);
+    await end();
+  });
+
+  it('RabbitMQ: a write that a page answers is not done', async () => {
+    const { bus, end } = await serving({ 'GET /api/vhosts/nova': [404, '{}'] });
+    await expect(bus.ensureVhost('nova', CLAIM)).rejects.toThrow(
+      /answers PUT \/api\/vhosts\/nova with success, but not/,
+    );
+    await end();
+  });
+
+  it('RabbitMQ: permissions that are no list', async () => {
+    const { bus, asked, end } = await serving({
+      'GET /api/vhosts/nova': [200, '{"name":"nova"}'],
+      'GET /api/users/nova': [404, '{}'],
+      'PUT /api/users/nova': [201, ''],
+      'GET /api/users/nova/permissions': [200, '{"ok":true}'],
+    });
+    await expect(bus.ensureUser('nova', 'x', 'nova', CLAIM)).rejects.toThrow('GET /api/users/nova/permissions');
+    expect(asked.filter(line => line.includes('PUT'))).toEqual(['PUT /api/users/nova']);
+    await end();
+  });
+});
+
+it('tokens are kept by a digest: no password is a key, and there are not more of them than fit', async () => {
+  const tokens = createTokens();
+  const http: Http = async () => ({
+    status: 201,
+    headers: { 'x-subject-token': 't' },
+    body: { token: { issued_at: '2026-01-01T00:00:00Z', expires_at: '2026-01-01T01:00:00Z' } },
+  });
+  for (let i = 0; i < 1_200; i++) {
+    const at = { url: 'http://keystone:5000', user: 'u', password: `NeverSeen${i}`, project: 'p', region: 'r' };
+    await realIdentity(at, http, realClock, tokens).check();
+  }
+  expect(tokens.size).toBe(1_000);
+  expect([...tokens.keys()].join()).not.toContain('NeverSeen');
 });

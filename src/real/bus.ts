@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { refused, rejected } from '../cloud/faults.ts';
+import { refused, rejected, stranger } from '../cloud/faults.ts';
+import { type Claim, isWithin, markOf, readMark } from '../cloud/ownership.ts';
 import type { Bus, BusAddress } from '../cloud/ports.ts';
+import { settle } from '../cloud/settle.ts';
 import type { Http, HttpAnswer } from './http.ts';
 
 /** RabbitMQ by its management API. Every change is preceded by a GET that asks whether it is needed. */
@@ -10,6 +12,16 @@ interface User {
   hashing_algorithm: string;
   /** A list since 3.9, comma-separated text before. */
   tags: string | string[];
+}
+
+interface NamedUser extends User {
+  name: string;
+}
+
+interface Vhost {
+  name: string;
+  description?: string;
+  tags?: string[];
 }
 
 interface Permission {
@@ -55,7 +67,16 @@ export function realBus(at: BusAddress, http: Http): Bus {
   };
   const find = async <T>(...path: string[]): Promise<T | undefined> => {
     const answer = await call('GET', path);
-    return answer.status === 404 ? undefined : (answer.body as T);
+    if (answer.status === 404) return undefined;
+    if (typeof (answer.body as { name?: unknown } | undefined | null)?.name !== 'string')
+      throw stranger('RabbitMQ', host, `GET /api/${path.join('/')}`);
+    return answer.body as T;
+  };
+  const list = async <T>(...path: string[]): Promise<readonly T[] | undefined> => {
+    const answer = await call('GET', path);
+    if (answer.status === 404) return undefined;
+    if (!Array.isArray(answer.body)) throw stranger('RabbitMQ', host, `GET /api/${path.join('/')}`);
+    return answer.body as T[];
   };
   const write = async (method: 'PUT' | 'DELETE', path: string[], body?: unknown) => {
     const answer = await call(method, path, body);
@@ -63,11 +84,18 @@ export function realBus(at: BusAddress, http: Http): Bus {
     if (answer.status === 404 && method === 'PUT')
       throw rejected('RabbitMQ', host, `PUT /api/${path.join('/')}: not found`);
   };
-  const drop = async (...path: string[]): Promise<boolean> => {
-    if ((await find(...path)) === undefined) return false;
-    await write('DELETE', path);
-    return true;
+  const permissionsOf = async (user: string): Promise<readonly Permission[]> =>
+    (await list<Permission>('users', user, 'permissions')) ?? [];
+  const opens = async ({ proof }: Claim, vhost: string): Promise<boolean> => {
+    const user = proof && (await find<User>('users', proof.user));
+    if (!proof || !user || !passwordMatches(user, proof.password)) return false;
+    return (await permissionsOf(proof.user)).some(permission => permission.vhost === vhost);
   };
+  const isVhost = async (vhost: Vhost, claim: Claim): Promise<boolean> => {
+    const mark = readMark(vhost.description);
+    return mark ? isWithin(mark, claim.owner) : vhost.name !== '/' && opens(claim, vhost.name);
+  };
+  const place = `RabbitMQ ${host}`;
 
   return {
     async check() {
@@ -76,19 +104,28 @@ export function realBus(at: BusAddress, http: Http): Bus {
         throw rejected('RabbitMQ', host, `user ${at.user} is no administrator`);
       }
     },
-    async ensureVhost(name) {
-      if (await find('vhosts', name)) return false;
-      await write('PUT', ['vhosts', name], {});
+    async ensureVhost(name, claim) {
+      const have = await find<Vhost>('vhosts', name);
+      const found = { what: 'Virtual host', name, where: place, text: have?.description ?? '' };
+      if (have && !(await settle(found, claim, () => opens(claim, name)))) return false;
+      const tags = have?.tags && have.tags.length > 0 ? { tags: have.tags.join(',') } : {};
+      await write('PUT', ['vhosts', name], { description: markOf(claim.owner), ...tags });
       return true;
     },
-    async ensureUser(user, password, vhost) {
+    async ensureUser(user, password, vhost, claim) {
       if ((await find('vhosts', vhost)) === undefined)
         throw rejected('RabbitMQ', host, `vhost ${vhost} does not exist`);
+      const mark = markOf(claim.owner);
       const have = await find<User>('users', user);
-      const same = have !== undefined && passwordMatches(have, password) && tagsOf(have.tags).length === 0;
-      if (!same) await write('PUT', ['users', user], { password, tags: '' });
+      if (have) {
+        const { proof } = claim;
+        const proven = () => proof?.user === user && passwordMatches(have, proof.password);
+        await settle({ what: 'User', name: user, where: place, text: markIn(have) }, claim, proven);
+      }
+      const same = have !== undefined && passwordMatches(have, password) && tagsOf(have.tags).join() === mark;
+      if (!same) await write('PUT', ['users', user], { password, tags: mark });
       let changed = !same;
-      const all = (await find<Permission[]>('users', user, 'permissions')) ?? [];
+      const all = await permissionsOf(user);
       const isFull = (p: Permission) => [p.configure, p.write, p.read].every(pattern => pattern === '.*');
       if (!all.some(p => p.vhost === vhost && isFull(p))) {
         await write('PUT', ['permissions', vhost, user], { configure: '.*', write: '.*', read: '.*' });
@@ -100,10 +137,34 @@ export function realBus(at: BusAddress, http: Http): Bus {
       }
       return changed;
     },
-    dropUser: user => drop('users', user),
-    dropVhost: name => drop('vhosts', name),
+    async dropUser(user, claim) {
+      const have = await find<User>('users', user);
+      if (have === undefined || !isUser({ ...have, name: user }, claim)) return false;
+      await write('DELETE', ['users', user]);
+      return true;
+    },
+    async dropVhost(name, claim) {
+      const have = await find<Vhost>('vhosts', name);
+      if (have === undefined || !(await isVhost(have, claim))) return false;
+      await write('DELETE', ['vhosts', name]);
+      return true;
+    },
+    async owned(claim) {
+      const vhosts: string[] = [];
+      for (const vhost of (await list<Vhost>('vhosts')) ?? []) if (await isVhost(vhost, claim)) vhosts.push(vhost.name);
+      const users = (await list<NamedUser>('users')) ?? [];
+      return { vhosts, users: users.filter(user => isUser(user, claim)).map(user => user.name) };
+    },
   };
 }
+
+const isUser = (user: NamedUser, { owner, proof }: Claim): boolean => {
+  const mark = readMark(markIn(user));
+  return mark ? isWithin(mark, owner) : proof?.user === user.name && passwordMatches(user, proof.password);
+};
+
+/** A tag gives a user no right unless RabbitMQ knows its name. */
+const markIn = (user: Pick<User, 'tags'>): string => tagsOf(user.tags).find(tag => readMark(tag)) ?? '';
 
 const tagsOf = (tags: string | readonly string[]): string[] =>
   (typeof tags === 'string' ? tags.split(',') : [...tags]).filter(t => t !== '');

@@ -1,10 +1,10 @@
 import { rejected } from '../cloud/faults.ts';
-import type { Cloud } from '../cloud/ports.ts';
+import type { Cloud, Term } from '../cloud/ports.ts';
 import type { Clock } from '../world/world.ts';
 import { realBus } from './bus.ts';
 import { type Dial, direct } from './dial.ts';
-import { createHttp } from './http.ts';
-import { realIdentity, type Tokens } from './identity.ts';
+import { createHttp, type Http } from './http.ts';
+import { createTokens, realIdentity } from './identity.ts';
 import { realSql } from './sql.ts';
 
 export interface RealCloudOptions {
@@ -21,10 +21,10 @@ export interface RealCloud extends Cloud {
 }
 
 export function realCloud({ clock, dial = direct, deadline }: RealCloudOptions): RealCloud {
-  const { http, close } = createHttp(dial, deadline);
-  const tokens: Tokens = new Map();
-  return {
-    sql: at => realSql(at, dial, deadline),
+  const { http, during, close } = createHttp(dial, deadline);
+  const tokens = createTokens();
+  const cloudOf = (http: Http, term?: Term): Cloud => ({
+    sql: at => realSql(at, dial, { deadline, term }),
     bus: at => realBus(at, http),
     identity: at => realIdentity(at, http, clock, tokens),
     page: async ({ url, ca }) => {
@@ -32,6 +32,6 @@ export function realCloud({ clock, dial = direct, deadline }: RealCloudOptions):
       const { host, pathname } = new URL(url);
       if (answer.status >= 300) throw rejected('The service', host, `GET ${pathname}: status ${answer.status}`);
     },
-    close,
-  };
+  });
+  return { ...cloudOf(http), during: term => cloudOf(during(term), term), close };
 }

@@ -1,11 +1,15 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { type Backend, unreachable } from '../cloud/faults.ts';
+import { assertTerm } from '../cloud/during.ts';
+import { type Backend, stranger, unreachable } from '../cloud/faults.ts';
+import type { Term } from '../cloud/ports.ts';
+import { digestOf } from '../world/digest.ts';
+import { Lru } from '../world/lru.ts';
 import { DEADLINE, type Dial } from './dial.ts';
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Parsed JSON, or the text where it is none, or undefined when empty. */
+  /** Parsed JSON; undefined when empty. The text where it is none: only of a failure, or where HTML was asked for. */
   readonly body: unknown;
 }
 
@@ -16,14 +20,22 @@ export type Http = (
   options?: { readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown; readonly ca?: string },
 ) => Promise<HttpAnswer>;
 
+/** One for each bundle of CAs in use: each cloud has one, and for a while two when it is renewed. */
+const MOST_AGENTS = 100;
+
 /** An answer of these may come from a proxy in front of nobody. */
 const NOBODY_BEHIND = new Set([502, 503, 504]);
 
 /** JSON over HTTP with one deadline for the whole exchange; throws CloudError `unreachable` when there was no answer. */
-export function createHttp(dial: Dial, deadline = DEADLINE): { http: Http; close(): Promise<void> } {
-  const agents = new Map<string, Agent>();
+export function createHttp(
+  dial: Dial,
+  deadline = DEADLINE,
+): { http: Http; during(term: Term): Http; close(): Promise<void> } {
+  // Bundles are renewed and clouds come and go: an agent that nobody asked for long lets go of its sockets.
+  const agents = new Lru<string, Agent>(MOST_AGENTS, agent => void agent.close().catch(() => undefined));
   const agentFor = (ca: string | undefined): Agent => {
-    const old = agents.get(ca ?? '');
+    const key = digestOf(ca);
+    const old = agents.get(key);
     if (old) return old;
     const connect = buildConnector({ timeout: deadline, ...(ca !== undefined && { ca }) });
     const agent = new Agent({
@@ -46,34 +58,48 @@ export function createHttp(dial: Dial, deadline = DEADLINE): { http: Http; close
         );
       },
     });
-    agents.set(ca ?? '', agent);
+    agents.set(key, agent);
     return agent;
   };
-  const http: Http = async (what, method, url, { headers = {}, body, ca } = {}) => {
-    const { origin, pathname, search, host } = new URL(url);
-    const options: Dispatcher.RequestOptions = {
-      origin,
-      path: pathname + search,
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(deadline),
+  const during =
+    (term?: Term): Http =>
+    async (what, method, url, { headers = {}, body, ca } = {}) => {
+      const { origin, pathname, search, host } = new URL(url);
+      const options: Dispatcher.RequestOptions = {
+        origin,
+        path: pathname + search,
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.any([AbortSignal.timeout(deadline), ...(term ? [term.signal] : [])]),
+      };
+      if (term) assertTerm(term);
+      try {
+        const answer = await agentFor(ca).request(options);
+        const text = await answer.body.text();
+        if (NOBODY_BEHIND.has(answer.statusCode)) throw unreachable(what, host, `status ${answer.statusCode}`);
+        const said = parse(text);
+        const asJson = headers.accept === undefined || headers.accept.includes('json');
+        // Somebody else answers for the server: taken for an answer, its page would read as `nothing there`.
+        if (answer.statusCode < 300 && asJson && typeof said === 'string')
+          throw stranger(what, host, `${method} ${pathname}`);
+        return { status: answer.statusCode, headers: answer.headers, body: said };
+      } catch (error) {
+        // Our own doing says nothing about the server.
+        if (term) assertTerm(term);
+        if (error instanceof Error && error.name === 'CloudError') throw error;
+        throw unreachable(what, host, reasonOf(error), error);
+      }
     };
-    try {
-      const answer = await agentFor(ca).request(options);
-      const text = await answer.body.text();
-      if (NOBODY_BEHIND.has(answer.statusCode)) throw unreachable(what, host, `status ${answer.statusCode}`);
-      return { status: answer.statusCode, headers: answer.headers, body: parse(text) };
-    } catch (error) {
-      if (error instanceof Error && error.name === 'CloudError') throw error;
-      throw unreachable(what, host, reasonOf(error), error);
-    }
+  return {
+    http: during(),
+    during,
+    close: async () => void (await Promise.all([...agents.values()].map(a => a.destroy()))),
   };
-  return { http, close: async () => void (await Promise.all([...agents.values()].map(a => a.destroy()))) };
 }
 
 function parse(text: string): unknown {

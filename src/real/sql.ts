@@ -1,7 +1,10 @@
 import { TLSSocket } from 'node:tls';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
+import { assertTerm, within } from '../cloud/during.ts';
 import { refused, rejected, unreachable } from '../cloud/faults.ts';
-import type { CloudError, Sql, SqlAddress } from '../cloud/ports.ts';
+import { type Claim, isMarkOf, isWithin, type Mark, markOf, readMark } from '../cloud/ownership.ts';
+import type { CloudError, Sql, SqlAddress, Term } from '../cloud/ports.ts';
+import { settle } from '../cloud/settle.ts';
 import {
   accountOf,
   alterUser,
@@ -10,6 +13,7 @@ import {
   EVERYWHERE,
   grantAll,
   isPlainName,
+  markDatabase,
   nativeHash,
   scopeOf,
 } from '../cloud/statements.ts';
@@ -25,57 +29,85 @@ interface Account extends RowDataPacket {
   authentication_string: string;
 }
 
-export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
+export interface SqlOptions {
+  readonly deadline?: number | undefined;
+  readonly term?: Term | undefined;
+}
+
+export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term }: SqlOptions = {}): Sql {
   const where = `${at.host}:${at.port}`;
   const names = (...all: string[]) => {
     const odd = all.find(name => !isPlainName(name));
     if (odd !== undefined) throw rejected('MariaDB', where, `${JSON.stringify(odd)} is no name for a user or database`);
   };
 
+  const belongsToServer = (name: string) => rejected('MariaDB', where, `database ${name} belongs to the server itself`);
+
   /** One connection per call: calls are minutes apart, and an idle one would only be cut by the server. */
   async function session<T>(work: (run: Run, shown: string | undefined) => Promise<T>): Promise<T> {
-    const { createConnection } = await import('mysql2/promise');
+    if (term) assertTerm(term);
     let connection: Connection | undefined;
-    try {
-      const to = await dial(at.host, at.port);
-      connection = await createConnection({
-        host: to.host,
-        port: to.port,
-        user: at.user,
-        password: at.password,
-        connectTimeout: deadline,
-        ...(at.ca !== undefined && { ssl: { ca: at.ca, servername: at.host } as object }),
-      });
-      const open = connection;
+    const talk = async (): Promise<T> => {
+      const open = await opened();
+      connection = open;
       const result = await work(async (sql, values = []) => {
+        // A call is several statements, and the lease may be lost between any two of them.
+        if (term) assertTerm(term);
         const [rows] = await open.query({ sql, values: [...values], timeout: deadline });
         return rows as RowDataPacket[];
       }, shownBy(open));
       // A goodbye: without it the server's log fills with aborted connections.
       await open.end();
       return result;
+    };
+    try {
+      return await (term ? within(term.signal, talk(), () => connection?.destroy()) : talk());
     } catch (error) {
       connection?.destroy();
+      // Our own doing says nothing about the server.
+      if (term) assertTerm(term);
       throw translate(error, where, at.user);
     }
+  }
+
+  async function opened(): Promise<Connection> {
+    const { createConnection } = await import('mysql2/promise');
+    const to = await dial(at.host, at.port);
+    const open = await createConnection({
+      host: to.host,
+      port: to.port,
+      user: at.user,
+      password: at.password,
+      connectTimeout: deadline,
+      ...(at.ca !== undefined && { ssl: { ca: at.ca, servername: at.host } as object }),
+    });
+    // Who hung up meanwhile was not there to cut it.
+    if (term?.signal.aborted) open.destroy();
+    return open;
   }
 
   return {
     check: () => session(async run => void (await run('SELECT 1'))),
 
-    async ensureDatabase(name) {
-      names(name);
+    async ensureDatabase(name, claim, users) {
+      names(name, ...users);
+      if (SYSTEM.includes(name)) throw belongsToServer(name);
+      const mark = markOf(claim.owner, users);
       return session(async run => {
-        const found = await run('SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?', [name]);
-        if (found.length > 0) return false;
-        await run(createDatabase(name));
+        const text = await commentOf(run, name);
+        if (text === mark) return false;
+        const found = { what: 'Database', name, where: `MariaDB ${where}` };
+        if (text !== undefined) await settle({ ...found, text }, claim, () => opensDatabase(run, name, claim));
+        for (const user of users) await mayUse(run, user, claim, where);
+        await run(text === undefined ? createDatabase(name, mark) : markDatabase(name, mark));
         return true;
       });
     },
 
-    async ensureUser(user, password, databases) {
+    async ensureUser(user, password, databases, claim) {
       names(user, ...databases);
       return session(async run => {
+        await mayUse(run, user, claim, where);
         const made = await ensureAccount(run, user, password);
         return (await ensureGrants(run, accountOf(user), databases)) || made;
       });
@@ -93,26 +125,34 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
       });
     },
 
-    async dropUser(user) {
+    async dropUser(user, owner) {
       names(user);
       return session(async run => {
-        const found = await run('SELECT User FROM mysql.user WHERE User = ? AND Host = ?', [user, EVERYWHERE]);
-        if (found.length === 0) return false;
+        if ((await accountRow(run, user)) === undefined) return false;
+        if (owner !== undefined && !isWithin((await holderOf(run, user))?.mark, owner)) return false;
         await run(`DROP USER IF EXISTS ${accountOf(user)}`);
         return true;
       });
     },
 
-    async dropDatabase(name) {
+    async dropDatabase(name, owner) {
       names(name);
-      if (SYSTEM.includes(name)) throw rejected('MariaDB', where, `${name} belongs to the server`);
+      if (SYSTEM.includes(name)) throw belongsToServer(name);
       return session(async run => {
-        const found = await run('SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?', [name]);
-        if (found.length === 0) return false;
+        if (!isWithin(readMark(await commentOf(run, name)), owner)) return false;
         await run(`DROP DATABASE IF EXISTS \`${name}\``);
         return true;
       });
     },
+
+    owned: owner =>
+      session(async run => {
+        const held = (await markedDatabases(run)).filter(({ mark }) => isWithin(mark, owner));
+        const users: string[] = [];
+        for (const user of new Set(held.flatMap(({ mark }) => mark.users)))
+          if (await accountRow(run, user)) users.push(user);
+        return { databases: held.map(({ name }) => name), users };
+      }),
 
     async column(database, table, column) {
       names(database, table, column);
@@ -131,13 +171,77 @@ export function realSql(at: SqlAddress, dial: Dial, deadline = DEADLINE): Sql {
 
     databases: () =>
       session(async run => {
-        const rows = await run('SELECT SCHEMA_NAME AS name FROM information_schema.SCHEMATA');
-        return rows
-          .map(r => String(r.name))
-          .filter(name => !SYSTEM.includes(name))
-          .sort();
+        const rows = await run('SELECT SCHEMA_NAME AS name, SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA');
+        const full = await run('SELECT DISTINCT TABLE_SCHEMA AS name FROM information_schema.TABLES');
+        const filled = new Set(full.map(row => String(row.name)));
+        return Object.fromEntries(
+          rows
+            .map(row => ({ name: String(row.name), mark: String(row.mark ?? '') }))
+            .filter(({ name }) => !SYSTEM.includes(name))
+            .map(({ name, mark }) => [name, { ...(mark !== '' && { mark }), empty: !filled.has(name) }]),
+        );
       }),
   };
+}
+
+/** The comment of a database; undefined when there is none of that name. */
+async function commentOf(run: Run, name: string): Promise<string | undefined> {
+  const [row] = await run('SELECT SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?', [
+    name,
+  ]);
+  return row && String(row.mark ?? '');
+}
+
+interface Marked {
+  readonly name: string;
+  readonly mark: Mark;
+}
+
+async function markedDatabases(run: Run): Promise<readonly Marked[]> {
+  const rows = await run(
+    "SELECT SCHEMA_NAME AS name, SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA WHERE SCHEMA_COMMENT LIKE 'openstack-operator:%'",
+  );
+  return rows.flatMap(row => {
+    const mark = readMark(String(row.mark));
+    return mark ? [{ name: String(row.name), mark }] : [];
+  });
+}
+
+/** The database whose mark lists this user. */
+const holderOf = async (run: Run, user: string): Promise<Marked | undefined> =>
+  (await markedDatabases(run)).find(({ mark }) => mark.users.includes(user));
+
+/** A user that exists must be listed by a database of this object, or open with the password of its Secret. */
+async function mayUse(run: Run, user: string, claim: Claim, where: string): Promise<void> {
+  const account = await accountRow(run, user);
+  if (account === undefined) return;
+  const mark = (await holderOf(run, user))?.mark;
+  const text = mark && markOf(mark);
+  if (text && isMarkOf(text, claim.owner)) return;
+  const found = { what: 'User', name: user, where: `MariaDB ${where}`, ...(text && { text }) };
+  await settle(found, claim, () => opensAccount(account, user, claim));
+}
+
+const opensAccount = (account: Account, user: string, { proof }: Claim): boolean =>
+  proof !== undefined &&
+  proof.user === user &&
+  account.authentication_string?.toUpperCase() === nativeHash(proof.password);
+
+/** Whether the credentials of the claim log in and may use this database. */
+async function opensDatabase(run: Run, name: string, claim: Claim): Promise<boolean> {
+  const { proof } = claim;
+  const account = proof && (await accountRow(run, proof.user));
+  if (!proof || !account || !opensAccount(account, proof.user, claim)) return false;
+  const rows = await run(`SHOW GRANTS FOR ${accountOf(proof.user)}`);
+  return rows.some(row => grantOf(String(Object.values(row)[0]))?.on === scopeOf(name));
+}
+
+async function accountRow(run: Run, user: string): Promise<Account | undefined> {
+  const [row] = await run('SELECT plugin, authentication_string FROM mysql.user WHERE User = ? AND Host = ?', [
+    user,
+    EVERYWHERE,
+  ]);
+  return row as Account | undefined;
 }
 
 /** The fingerprint of the certificate at the other end; undefined where the way is plain. */
@@ -150,10 +254,7 @@ type Run = (sql: string, values?: readonly string[]) => Promise<RowDataPacket[]>
 
 /** The user with this password, whatever it may do. */
 async function ensureAccount(run: Run, user: string, password: string): Promise<boolean> {
-  const [have] = (await run('SELECT plugin, authentication_string FROM mysql.user WHERE User = ? AND Host = ?', [
-    user,
-    EVERYWHERE,
-  ])) as Account[];
+  const have = await accountRow(run, user);
   if (have?.plugin === 'mysql_native_password' && have.authentication_string.toUpperCase() === nativeHash(password))
     return false;
   await run(have === undefined ? createUser(user, password) : alterUser(user, password));

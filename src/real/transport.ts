@@ -27,6 +27,8 @@ const DEFAULT_TIMEOUT = 30_000;
 
 export interface ConnectOptions {
   readonly userAgent?: string;
+  /** For calls; watches have one each. */
+  readonly connections?: number;
 }
 
 export interface Connection extends Transport {
@@ -40,7 +42,7 @@ export function connect(credentials: Credentials, options: ConnectOptions = {}):
   const prefix = server.pathname.replace(/\/$/, '');
   let material = credentials.read();
   let readAt = performance.now();
-  let pools = openPools(server.origin, material);
+  let pools = openPools(server.origin, material, options.connections);
   let closed = false;
 
   /** Takes up rotated tokens and certificates. True when something changed. */
@@ -58,7 +60,7 @@ export function connect(credentials: Credentials, options: ConnectOptions = {}):
     material = fresh;
     if (JSON.stringify(tls) !== JSON.stringify(oldTls)) {
       const old = pools;
-      pools = openPools(server.origin, material);
+      pools = openPools(server.origin, material, options.connections);
       // Requests under way end in their own time.
       for (const pool of Object.values(old)) pool.close().catch(() => {});
     }
@@ -134,7 +136,11 @@ interface Pools {
   readonly watches: Pool;
 }
 
-function openPools(origin: string, { ca, cert, key, serverName, insecure }: Material): Pools {
+function openPools(
+  origin: string,
+  { ca, cert, key, serverName, insecure }: Material,
+  connections = CONNECTIONS,
+): Pools {
   // One for all: three dozen watches start at once, and each would parse the certificates and keep them for itself.
   const secureContext = createSecureContext({ ca, cert, key });
   const tls = { secureContext, servername: serverName, rejectUnauthorized: !insecure };
@@ -145,7 +151,7 @@ function openPools(origin: string, { ca, cert, key, serverName, insecure }: Mate
     keepAliveTimeout: KEEP_ALIVE,
     keepAliveMaxTimeout: KEEP_ALIVE,
   };
-  return { calls: new Pool(origin, { ...common, connections: CONNECTIONS }), watches: new Pool(origin, common) };
+  return { calls: new Pool(origin, { ...common, connections }), watches: new Pool(origin, common) };
 }
 
 /** A signal that follows `outer` and fires by itself after `ms`, until disarmed. `clear` unties it from `outer`. */

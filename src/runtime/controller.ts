@@ -56,7 +56,8 @@ const SYNC_TIMEOUT = 120_000;
  */
 const BREATH = 10;
 
-class PassTimeout extends Error {
+/** The pass took too long; this process goes on. */
+export class PassTimeout extends Error {
   override readonly name = 'PassTimeout';
 }
 

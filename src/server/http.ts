@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type Check, failures, type Health } from '../runtime/health.ts';
 import type { Server } from '../runtime/manager.ts';
 import { listening } from './listening.ts';
+import { targetOf } from './target.ts';
 
 export interface ProbeOptions {
   readonly port: number;
@@ -45,7 +46,8 @@ export function createProbeServer(options: ProbeOptions): ProbeServer {
 
 async function answer({ health, metrics }: ProbeOptions, request: IncomingMessage): Promise<Answer> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, text: 'only GET\n' };
-  const url = new URL(request.url ?? '/', 'http://localhost');
+  const url = targetOf(request);
+  if (url === undefined) return { status: 400, text: 'the target of the request is no URL\n' };
   switch (url.pathname) {
     case '/healthz':
     case '/livez':

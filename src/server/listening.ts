@@ -7,21 +7,31 @@ interface Address {
   readonly host: string;
 }
 
+/** A request that has not come in whole after this time is given up: its sender would hold a socket for nothing. */
+const REQUEST_MS = 30_000;
+
 /** Start and stop of a server of ours. Who holds a connection open does not hold up the stop. */
-export const listening = (server: HttpServer, { port, host }: Address) => ({
-  /** After start; with port 0 the system chose one. */
-  port: (): number => (server.address() as AddressInfo | null)?.port ?? port,
-  start: () =>
-    new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    }),
-  stop: () =>
-    new Promise<void>((resolve, reject) => {
-      server.close(error => (error ? reject(error) : resolve()));
-      server.closeAllConnections();
-    }),
-});
+export const listening = (server: HttpServer, { port, host }: Address) => {
+  server.requestTimeout = REQUEST_MS;
+  server.headersTimeout = REQUEST_MS;
+  // A failed accept (no file descriptors left) is an error event for as long as it serves, and the next one may succeed.
+  // Without a listener it would end the process.
+  server.on('error', () => undefined);
+  return {
+    /** After start; with port 0 the system chose one. */
+    port: (): number => (server.address() as AddressInfo | null)?.port ?? port,
+    start: () =>
+      new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve();
+        });
+      }),
+    stop: () =>
+      new Promise<void>((resolve, reject) => {
+        server.close(error => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+};

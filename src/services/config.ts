@@ -164,6 +164,7 @@ export function overwrittenFiles<O extends Managed>(
   const files = new Map<string, ConfigFile>();
   for (const [at, { defaultConfigOverwrite: wanted = {} }] of levels(cx, template))
     for (const [name, text] of Object.entries(wanted)) {
+      if (name === START && allowed.includes(START)) continue;
       if (!allowed.includes(name))
         throw stall({
           reason: 'FileNotAllowed',
@@ -178,6 +179,58 @@ export function overwrittenFiles<O extends Managed>(
   return [...files.values()];
 }
 
+/** Kolla's description of how to start a container: the command, and which files go where. */
+export const START = 'config.json';
+
+/** Whose start description an overwrite may replace. */
+export interface Started {
+  /** Field of a sub-service; its text comes before the object's. */
+  readonly template?: string | undefined;
+  /** The object's own text is about its main container only. */
+  readonly main: boolean;
+  /** Why Kolla does not start it, if so. */
+  readonly without?: string | undefined;
+}
+
+/** The user's start description of a container, if there is one. */
+export function overwrittenStart<O extends Managed>(
+  cx: Cx<O>,
+  { template, main, without }: Started,
+): string | undefined {
+  const [object, part] = levels(cx, template);
+  const found = [part, main ? object : undefined].find(each => each?.[1].defaultConfigOverwrite?.[START] !== undefined);
+  const text = found?.[1].defaultConfigOverwrite?.[START];
+  if (found === undefined || text === undefined) return undefined;
+  const field = `${found[0]}.defaultConfigOverwrite[${START}]`;
+  if (without !== undefined)
+    throw stall({
+      reason: 'NotSupported',
+      what: `${field} is set, and ${without}, so nothing reads it`,
+      who: 'User',
+      next: 'take it out; override.podTemplate can change the command of a container',
+    });
+  const wrong = startProblem(text);
+  if (wrong !== undefined)
+    throw stall({ reason: 'InvalidConfig', what: `${field} ${wrong}`, who: 'User', next: LAST_VALID });
+  return text;
+}
+
+/** What is wrong with it, or undefined. */
+export function startProblem(text: string): string | undefined {
+  try {
+    const { command } = (JSON.parse(text) ?? {}) as { readonly command?: unknown };
+    return typeof command === 'string' && command !== '' ? undefined : 'line 1: command is missing or not a string';
+  } catch (error) {
+    const { message } = error as Error;
+    const position = /position (\d+)/.exec(message)?.[1];
+    const before = text.slice(0, position === undefined ? text.length : Number(position)).split('\n');
+    const said = message.replace(/ (in JSON )?at position.*$/s, '');
+    return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}: not valid JSON: ${said}`;
+  }
+}
+
+const LAST_VALID = 'correct it; until then everything runs on with the last valid text';
+
 function checkSyntax(text: string, field: string): void {
   const result = parse(text);
   if ('error' in result)
@@ -185,7 +238,7 @@ function checkSyntax(text: string, field: string): void {
       reason: 'InvalidConfig',
       what: `${field} line ${result.error.line}, column ${result.error.column}: ${result.error.message}`,
       who: 'User',
-      next: 'correct it; until then everything runs on with the last valid text',
+      next: LAST_VALID,
     });
 }
 

@@ -1,4 +1,6 @@
+import type { Owner } from '../cloud/ownership.ts';
 import { CloudError } from '../cloud/ports.ts';
+import { NameTaken } from '../cloud/settle.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
 import { DaemonSet, Deployment, Pod, Secret, StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
@@ -38,8 +40,8 @@ export type Outdated = (data: Readonly<Record<string, string>>) => boolean;
 export interface Keeping extends Account {
   /** Its first name; the second is derived. */
   readonly user: string;
-  /** Makes it with the rights it needs, or repairs it. */
-  readonly ensure: (login: Login) => Promise<unknown>;
+  /** Makes it with the rights it needs, or repairs it. `now`: what the Secret holds, the proof that things are ours. */
+  readonly ensure: (login: Login, now: Login) => Promise<unknown>;
   /** The server must have it before anybody reads of it: else whoever is first asked for it makes it. */
   readonly first?: boolean;
   /** Logs in; absent where only an administrator could tell. */
@@ -66,8 +68,29 @@ const otherName = (base: string, user: string): string => {
   return user === second ? base : second;
 };
 
-/** Both names, for who takes an account back. */
+/** The first name of an account, from either of its two. */
+const firstName = (user: string): string => user.replace(/_b$/, '');
+
+/** Both names that an account may have. */
 export const namesOf = (base: string): readonly string[] => [base, otherName(base, base)];
+
+/**
+ * The first name of an account that is, or will be, in this Secret. A server that others use too gets names that nobody
+ * else has, by the owner's id; an account that exists keeps its name.
+ */
+export async function accountName<O extends Managed>(
+  cx: Cx<O>,
+  secret: string,
+  plain: string,
+  shared: boolean,
+): Promise<string> {
+  const { user } = (await cx.secretIfAny(secret)) ?? {};
+  if (user !== undefined) return firstName(user);
+  return shared ? `${plain.slice(0, 71)}-${suffixOf(await cx.owner())}` : plain;
+}
+
+/** What tells names of one owner from those of another on a server that both use. */
+export const suffixOf = ({ id }: Owner): string => id.slice(0, 6);
 
 /** A server that does not take a new account now may be restarting. */
 const RETRY_MS = 15_000;
@@ -116,7 +139,7 @@ export async function keep<O extends Managed>(cx: Cx<O>, account: Keeping): Prom
     await account.drop(otherName(base, now.user), now);
     await write(now);
   };
-  if (account.first) await account.ensure(now);
+  if (account.first) await account.ensure(now, now);
   let next = stored['next-password'];
   if (next === undefined && former === undefined) {
     const why = wanted(cx, account);
@@ -133,11 +156,11 @@ export async function keep<O extends Managed>(cx: Cx<O>, account: Keeping): Prom
   }
   const fresh = { user: otherName(base, now.user), password: next };
   try {
-    await account.ensure(fresh);
+    await account.ensure(fresh, now);
     await account.prove?.(fresh);
   } catch (error) {
     // No reason to hold up everything else: the current one is as good as before.
-    if (!(error instanceof CloudError || error instanceof Unmet)) throw error;
+    if (!(error instanceof CloudError || error instanceof Unmet) || error instanceof NameTaken) throw error;
     cx.again(RETRY_MS);
     return { login: now, letGo };
   }

@@ -7,7 +7,7 @@ import { conditionOf, jobFailure } from '../runtime/plan/ready.ts';
 import { stall } from '../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecret } from './config.ts';
 import { podLabels } from './names.ts';
-import { kollaStart, type PodBlock, type Process, podSpec } from './pod.ts';
+import { type Also, kollaStart, type PodBlock, type Process, podSpec } from './pod.ts';
 
 /** Rows that a service only marks as deleted pile up until somebody removes them: at night, by a CronJob. */
 
@@ -45,13 +45,14 @@ export async function clean<O extends Managed>(
   process: Process,
   read: readonly ConfigFile[],
   block: PodBlock,
+  also: Also = {},
 ): Promise<void> {
   const name = `${cx.name}-housekeeping`;
   const run: Process = { ...process, name: 'housekeeping', argv: cleaningArgv(script, cx.spec) };
   const files = [...read, script];
   const config = await configSecret(cx, [...files, kollaStart(run, files)], name);
   const selector = podLabels(cx.object.kind, cx.name, 'housekeeping');
-  await keepClean(cx, name, selector, podSpec(block, run, config, selector));
+  await keepClean(cx, name, selector, podSpec(block, run, config, selector, also));
 }
 
 /** Keeps the CronJob, and tells how its last run ended. */

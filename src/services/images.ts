@@ -7,27 +7,40 @@ const DISTRO: Readonly<Record<Release, string>> = {
   '2026.1': 'debian-trixie',
 };
 
-const REGISTRY = 'quay.io/openstack.kolla';
+const REGISTRY = 'quay.io';
+const KOLLA = `${REGISTRY}/openstack.kolla`;
 
-export interface ImageChoice {
+/** Fields of a spec that say where images come from; parents hand them down to their children. */
+export const IMAGES = ['images', 'imageRegistry', 'imagePullSecrets'] as const;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Which registry stands in for that of the default images. */
+interface Registry {
+  readonly imageRegistry?: string | undefined;
+}
+
+export interface ImageChoice extends Registry {
   readonly release: Release;
   /** Of the main container. */
-  readonly image?: string;
-  readonly images?: Readonly<Record<string, string>>;
+  readonly image?: string | undefined;
+  readonly images?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A default image from the registry that the object names, else the operator's, else as it is. */
+export function mirrored(image: string, { imageRegistry }: Registry, env: Env): string {
+  const registry = imageRegistry ?? (env.IMAGE_REGISTRY || undefined);
+  if (registry === undefined || !image.startsWith(`${REGISTRY}/`)) return image;
+  return `${registry.replace(/\/+$/, '')}${image.slice(REGISTRY.length)}`;
 }
 
 /** The image of a container by its Kolla name: the object's own, its map, the environment's, the release's. */
-export function imageOf(
-  name: string,
-  spec: ImageChoice,
-  env: Readonly<Record<string, string | undefined>>,
-  main = true,
-): string {
+export function imageOf(name: string, spec: ImageChoice, env: Env): string {
   const related = env[`RELATED_IMAGE_${name.toUpperCase().replaceAll('-', '_')}`];
   return (
-    (main ? spec.image : undefined) ??
+    spec.image ??
     spec.images?.[name] ??
     related ??
-    `${REGISTRY}/${name}:${spec.release}-${DISTRO[spec.release]}`
+    mirrored(`${KOLLA}/${name}:${spec.release}-${DISTRO[spec.release]}`, spec, env)
   );
 }

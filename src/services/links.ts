@@ -4,19 +4,22 @@ import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
-import type { Identity, Sql } from '../cloud/ports.ts';
+import { type Claim, isWithin, type Owner, readMark } from '../cloud/ownership.ts';
+import { CloudError, type FoundDatabase, type Identity, type Sql } from '../cloud/ports.ts';
 import type { DeepReadonly } from '../kube/object.ts';
 import { Job } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { stall, wait } from '../runtime/plan/unmet.ts';
-import { type Account, keep, namesOf } from './credentials.ts';
+import { ACCEPT_LOSS_ANNOTATION, SKIP_UNDO_ANNOTATION, USERS } from '../runtime/plan/names.ts';
+import { stall, type Unmet, wait } from '../runtime/plan/unmet.ts';
+import { type Account, accountName, keep, type Login, namesOf, suffixOf } from './credentials.ts';
 import type { HostAddress } from './hosts.ts';
 import * as keystone from './keystone/address.ts';
 import * as mariadb from './mariadb/address.ts';
 import { memcachedServers } from './memcached/address.ts';
 import type { Place } from './names.ts';
 import * as rabbitmq from './rabbitmq/address.ts';
+import { iso } from './schedule.ts';
 import { servingSecret } from './tls/certificate.ts';
 import { CA_BUNDLE, trustOf } from './tls/trust.ts';
 import { blocks } from './tls/x509.ts';
@@ -138,92 +141,217 @@ export async function readIdentity<O extends Managed>(cx: Cx<O>, secret: string,
   return outside === undefined ? link : { ...link, outside };
 }
 
+/** A database that an object asks for: by the name that its user gave, or by one that is derived. */
+export interface WantedDatabase {
+  readonly derived: string;
+  readonly given?: string | undefined;
+}
+
 /**
- * Creates database and user in the instance that the spec names, or reads a hand-made Secret. The user may open all of
- * the object's databases, which are `among`.
+ * Creates databases and one user for them in the instance that the spec names, or reads a hand-made Secret. In the order
+ * of `wanted`.
  */
-export async function database<O extends Managed>(
+export async function databases<O extends Managed>(
   cx: Cx<O>,
-  name: string,
-  among: readonly string[] = [name],
-): Promise<DatabaseLink> {
+  wanted: readonly WantedDatabase[],
+): Promise<readonly DatabaseLink[]> {
   const spec = specOf<DatabaseSpec>(cx);
-  if (spec.databaseSecret) return readDatabase(cx, spec.databaseSecret, 'spec.databaseSecret', name);
+  if (spec.databaseSecret) {
+    const [secret, field] = [spec.databaseSecret, 'spec.databaseSecret'];
+    return cx.all(wanted.map(({ given, derived }) => readDatabase(cx, secret, field, given ?? derived)));
+  }
   const server = cx.ready(MariaDB, spec.databaseInstance, 'spec.databaseInstance');
   const admin = await mariadb.adminAddress(cx, server);
   const sql = cx.cloud.sql(admin);
-  await forgetLost(cx, sql, name);
-  await sql.ensureDatabase(name);
+  const shared = server.spec.external !== undefined;
+  const { secret } = databaseAccount(cx);
+  const base = await accountName(cx, secret, userOf(cx), shared);
+  const names = await cx.all(wanted.map(each => databaseNameOn(cx, sql, each, shared, base)));
+  for (const name of names) await notLost(cx, sql, name, spec.databaseInstance, syncedBefore(cx));
+  await cx.effect('DatabaseReady');
   const { login, letGo } = await keep(cx, {
     ...databaseAccount(cx),
-    user: userOf(cx),
-    ensure: ({ user, password }) => sql.ensureUser(user, password, among),
+    user: base,
+    ensure: async ({ user, password }, now) => {
+      const claim = await cx.claim(now);
+      for (const name of names) await sql.ensureDatabase(name, claim, namesOf(base));
+      await sql.ensureUser(user, password, names, claim);
+    },
     first: true,
     prove: login => cx.cloud.sql({ ...admin, ...login }).check(),
-    drop: user => sql.dropUser(user),
+    drop: async user => sql.dropUser(user, await cx.owner()),
   });
   await letGo();
   const { host, port, ca } = admin;
-  return { host, port, database: name, user: login.user, password: login.password, ...(ca !== undefined && { ca }) };
+  const { user, password } = login;
+  return names.map(database => ({ host, port, database, user, password, ...(ca !== undefined && { ca }) }));
+}
+
+/** Of one database. */
+export const database = async <O extends Managed>(cx: Cx<O>, wanted: WantedDatabase): Promise<DatabaseLink> =>
+  (await databases(cx, [wanted]))[0]!;
+
+/**
+ * On a server of our own a derived name is used as it is. On one that others may use too it gets a suffix from the owner's
+ * id, unless a database of the plain name is this object's already: a cloud that runs there keeps its names.
+ */
+export async function databaseNameOn<O extends Managed>(
+  cx: Cx<O>,
+  sql: Sql,
+  { derived, given }: WantedDatabase,
+  shared: boolean,
+  account: string,
+): Promise<string> {
+  if (given !== undefined) return given;
+  if (!shared) return derived;
+  const { owner, adopt } = await cx.claim();
+  const found = (await sql.databases())[derived];
+  const suffixed = `${derived.slice(0, 57)}_${suffixOf(owner)}`;
+  if (found === undefined) return suffixed;
+  const adopted = adopt?.split(',').some(word => [derived, readMark(found.mark)?.id].includes(word.trim()));
+  // An account without the suffix is of before there were marks.
+  const older = found.mark === undefined && !account.endsWith(`-${suffixOf(owner)}`);
+  return adopted || older || isWithin(readMark(found.mark), owner) ? derived : suffixed;
+}
+
+/** Whether Jobs of this object have made a schema. */
+const syncedBefore = <O extends Managed>(cx: Cx<O>): boolean => Object.keys(cx.status.hashes ?? {}).length > 0;
+
+interface Lossy {
+  readonly lostSince?: string;
 }
 
 /**
- * A database that is gone although work was done in it. The Jobs that did it are named by their inputs, which are what
- * they were, so they and the record of them must go first: else an empty database would count as one with a schema.
+ * A database that is gone, or empty, although a schema was made in it. It is never made anew silently: the user restores
+ * it, or accepts the loss by an annotation with the time of this very loss. Then the Jobs that made the schema, and the
+ * record of them, go first: they are named by their inputs, which are what they were.
  */
-async function forgetLost<O extends Managed>(cx: Cx<O>, sql: Sql, name: string): Promise<void> {
-  const done = Object.keys(cx.status.hashes ?? {});
-  if (done.length === 0 || (await sql.databases()).includes(name)) return;
-  const ours = { 'app.kubernetes.io/name': cx.object.kind.toLowerCase(), 'app.kubernetes.io/instance': cx.name };
-  for (const job of cx.list(Job, ours)) await cx.remove(Job, job.metadata.name);
-  cx.report({ hashes: {} } as Partial<NonNullable<O['status']>>);
-  throw stall({
+export async function notLost<O extends Managed>(
+  cx: Cx<O>,
+  sql: Sql,
+  name: string,
+  instance: string,
+  had: boolean,
+): Promise<'kept' | 'accepted'> {
+  const known = (await sql.databases())[name];
+  // What was known a moment ago may be of before the schema was made.
+  const found = had && known?.empty !== false ? (await sql.databases('now'))[name] : known;
+  const { lostSince } = cx.status as Lossy;
+  if (!had || (found !== undefined && !found.empty)) {
+    if (lostSince !== undefined && found !== undefined) cx.report({ lostSince: undefined } as never);
+    return 'kept';
+  }
+  const since = lostSince ?? iso(cx.serverTime());
+  if (cx.object.metadata.annotations?.[ACCEPT_LOSS_ANNOTATION] === since) {
+    const ours = { 'app.kubernetes.io/name': cx.object.kind.toLowerCase(), 'app.kubernetes.io/instance': cx.name };
+    for (const job of cx.list(Job, ours)) await cx.remove(Job, job.metadata.name);
+    cx.report({ hashes: {}, lostSince: undefined } as never);
+    cx.event({
+      reason: 'DataLossAccepted',
+      note: `Database ${name} is created again, empty, as annotation ${ACCEPT_LOSS_ANNOTATION} says`,
+    });
+    // The record of the Jobs goes with this pass; they are due in the next one.
+    cx.again(1000);
+    return 'accepted';
+  }
+  cx.report({ lostSince: since } as never);
+  throw lost(cx, name, instance, found, since);
+}
+
+function lost<O extends Managed>(
+  cx: Cx<O>,
+  name: string,
+  instance: string,
+  found: FoundDatabase | undefined,
+  since: string,
+): Unmet {
+  const object = `${cx.object.kind.toLowerCase()} ${cx.name}`;
+  return stall({
     reason: 'DatabaseLost',
-    what: `Database ${name} is gone from MariaDB ${specOf<DatabaseSpec>(cx).databaseInstance}, and with it the data`,
-    who: 'Operator',
-    next: 'make it anew, empty; restore a backup afterwards',
-    after: 1000,
+    what: `Database ${name} on MariaDB ${instance} ${found ? 'is empty' : 'does not exist'}, though its schema was created before`,
+    who: 'User',
+    next: `restore it from a backup, or accept the loss: kubectl annotate --overwrite ${object} ${ACCEPT_LOSS_ANNOTATION}=${since}`,
+    // What happens inside a server is shown by no watch.
+    after: 30_000,
   });
 }
 
-/** The user goes; the data goes when the policy says so. */
-export async function dropDatabase<O extends Managed>(cx: Cx<O>, name: string): Promise<void> {
+/** The user goes; the data goes when the object is being deleted and its policy says so. */
+export async function dropDatabases<O extends Managed>(cx: Cx<O>, wanted: readonly WantedDatabase[]): Promise<void> {
   const { databaseSecret, databaseInstance, deletionPolicy } = specOf<DatabaseSpec>(cx);
-  if (databaseSecret) return;
-  await leaveSql(cx, databaseInstance, userOf(cx), deletionPolicy === 'Delete' ? name : undefined);
-}
-
-/** A server that is gone or going takes users and data along (rule 17). */
-function staying<O extends Managed, K extends AnyKind>(cx: Cx<O>, kind: K, name: string | undefined) {
-  const server = name === undefined ? undefined : cx.get(kind, name);
-  return server?.metadata.deletionTimestamp ? undefined : server;
-}
-
-/** Takes a user in all its names out of a MariaDB, and a database if one is named. */
-export async function leaveSql<O extends Managed>(
-  cx: Cx<O>,
-  instance: string | undefined,
-  user: string,
-  database: string | undefined,
-): Promise<void> {
-  const server = staying(cx, MariaDB, instance);
+  if (databaseSecret || !cx.acted()) return;
+  const server = staying(cx, MariaDB, databaseInstance);
   if (!server) return;
   const sql = cx.cloud.sql(await mariadb.adminAddress(cx, server));
-  for (const name of namesOf(user)) await sql.dropUser(name);
-  if (database !== undefined) await sql.dropDatabase(database);
+  const { secret } = databaseAccount(cx);
+  await markOlder(
+    cx,
+    sql,
+    secret,
+    wanted.map(({ given, derived }) => given ?? derived),
+  );
+  await leaveSql(sql, await cx.owner(), deletionPolicy === 'Delete');
 }
 
-/** Takes a user in all its names out of a RabbitMQ, and the vhost of that name. */
+/**
+ * Gives marks to what this object made before there were marks, so that it can be dropped: an operator may be upgraded
+ * and the object deleted at once. What its credentials do not open stays.
+ */
+export async function markOlder<O extends Managed>(
+  cx: Cx<O>,
+  sql: Sql,
+  secret: string,
+  names: readonly string[],
+  part?: string,
+): Promise<void> {
+  const { user, password } = (await cx.secretIfAny(secret)) ?? {};
+  if (user === undefined || password === undefined) return;
+  const there = await sql.databases();
+  const claim = await cx.claim({ user, password }, part);
+  for (const name of names) {
+    if (there[name] === undefined || there[name].mark !== undefined) continue;
+    await sql.ensureDatabase(name, claim, namesOf(user.replace(/_b$/, ''))).catch(unlessTaken);
+  }
+}
+
+const unlessTaken = (error: unknown): void => {
+  if (!(error instanceof CloudError && error.fault === 'taken')) throw error;
+};
+
+/**
+ * A server that is gone takes users and data along. One that is being deleted waits for the objects that name it, so it
+ * serves until then; unless it was told not to wait.
+ */
+export function staying<O extends Managed, K extends AnyKind>(cx: Cx<O>, kind: K, name: string | undefined) {
+  const server = name === undefined ? undefined : cx.get(kind, name);
+  if (!server?.metadata.deletionTimestamp) return server;
+  const skipped = server.metadata.annotations?.[SKIP_UNDO_ANNOTATION] ?? '';
+  return skipped.split(',').some(word => word.trim() === USERS) ? undefined : server;
+}
+
+/** Takes the users of an owner out of a MariaDB, and its databases if `data`. */
+export async function leaveSql(sql: Sql, owner: Owner, data: boolean): Promise<void> {
+  const owned = await sql.owned(owner);
+  for (const user of owned.users) await sql.dropUser(user, owner);
+  if (data) for (const name of owned.databases) await sql.dropDatabase(name, owner);
+}
+
+/** Takes the users and virtual hosts of an owner out of a RabbitMQ. */
 export async function leaveBus<O extends Managed>(
   cx: Cx<O>,
   instance: string | undefined,
-  user: string,
+  secret: string,
+  part?: string,
 ): Promise<void> {
   const server = staying(cx, RabbitMQ, instance);
-  if (!server) return;
+  if (!server || !cx.acted()) return;
   const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
-  for (const name of namesOf(user)) await admin.dropUser(name);
-  await admin.dropVhost(user);
+  const { user, password } = (await cx.secretIfAny(secret)) ?? {};
+  const claim = await cx.claim(user && password ? { user, password } : undefined, part);
+  const owned = await admin.owned(claim);
+  // The user last: its password is the proof of what carries no mark yet.
+  for (const name of owned.vhosts) await admin.dropVhost(name, claim);
+  for (const name of owned.users) await admin.dropUser(name, claim);
 }
 
 /** The object of ours that a field names: its address is known before it runs, so config need not wait for it. */
@@ -239,17 +367,19 @@ export function named<O extends Managed, K extends AnyKind>(
   throw wait({ reason: 'NotFound', what, who: 'User', next: `create it, or name another one in ${field}` });
 }
 
-/** The way into a vhost of its own in the bus that the spec names, or into that of a hand-made Secret. */
+/** The connection to a vhost of its own in the bus that the spec names, or to that of a hand-made Secret. */
 export async function busLink<O extends Managed>(cx: Cx<O>): Promise<BusLink> {
   const spec = specOf<BusSpec>(cx);
   if (spec.messageBusSecret) return readBus(cx, spec.messageBusSecret, 'spec.messageBusSecret');
   const server = named(cx, RabbitMQ, spec.messageBusInstance, 'spec.messageBusInstance');
-  const link = { ...(await rabbitmq.amqpAddress(cx, server)), vhost: userOf(cx) };
+  const { secret } = busAccount(cx);
+  const base = await accountName(cx, secret, userOf(cx), server.spec.external !== undefined);
+  const link = { ...(await rabbitmq.amqpAddress(cx, server)), vhost: base };
   const { login, letGo } = await keep(cx, {
     ...busAccount(cx),
-    user: userOf(cx),
-    ensure: async login => ensureBus(cx, { ...link, ...login }),
-    drop: async user => cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user),
+    user: base,
+    ensure: async (login, now) => ensureBus(cx, { ...link, ...login }, now),
+    drop: async user => cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user, await cx.claim()),
   });
   await letGo();
   return { ...link, user: login.user, password: login.password };
@@ -261,24 +391,27 @@ export function busServer<O extends Managed>(cx: Cx<O>): DeepReadonly<ObjectOf<t
   return messageBusSecret ? undefined : cx.ready(RabbitMQ, messageBusInstance, 'spec.messageBusInstance');
 }
 
-export async function ensureBus<O extends Managed>(cx: Cx<O>, link: BusLink): Promise<void> {
+export async function ensureBus<O extends Managed>(cx: Cx<O>, link: BusLink, proof: Login = link): Promise<void> {
   const server = busServer(cx);
-  if (server) await registerVhost(cx, server, link);
+  if (!server) return;
+  await cx.effect('MessageBusReady');
+  await registerVhost(cx, server, link, await cx.claim(proof));
 }
 
 export async function registerVhost<O extends Managed>(
   cx: Cx<O>,
   server: DeepReadonly<ObjectOf<typeof RabbitMQ>>,
   { vhost, user, password }: BusLink,
+  claim: Claim,
 ): Promise<void> {
   const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
-  await admin.ensureVhost(vhost);
-  await admin.ensureUser(user, password, vhost);
+  await admin.ensureVhost(vhost, claim);
+  await admin.ensureUser(user, password, vhost, claim);
 }
 
 export async function dropBus<O extends Managed>(cx: Cx<O>): Promise<void> {
   const { messageBusSecret, messageBusInstance } = specOf<BusSpec>(cx);
-  if (!messageBusSecret) await leaveBus(cx, messageBusInstance, userOf(cx));
+  if (!messageBusSecret) await leaveBus(cx, messageBusInstance, busAccount(cx).secret);
 }
 
 /** Where it caches; nowhere without an instance. */
@@ -337,7 +470,7 @@ export async function identityLink<O extends Managed>(cx: Cx<O>): Promise<Identi
     user: cx.name,
     ensure: login => ensureIdentity(cx, { ...link, ...login }),
     prove: login => cx.cloud.identity({ ...link, ...login }).check(),
-    drop: async user => (await identityAdmin(cx))?.dropUser(user),
+    drop: async user => (await identityAdmin(cx))?.dropUser(user, await cx.owner()),
   });
   await letGo();
   return { ...link, user: login.user, password: login.password };
@@ -365,13 +498,17 @@ export async function ensureIdentity<O extends Managed>(
   cx: Cx<O>,
   { user, password, project }: IdentityLink,
 ): Promise<void> {
+  const admin = await identityAdmin(cx);
+  if (!admin) return;
+  await cx.effect('IdentityReady');
   // `service` beside `admin`: Nova and Cinder ask for it since 2025.2 (CVE-2023-2088).
-  await (await identityAdmin(cx))?.ensureUser(user, password, project, ['admin', 'service']);
+  await admin.ensureUser(user, password, project, ['admin', 'service'], await cx.claim({ user, password }));
 }
 
 export async function dropIdentity<O extends Managed>(cx: Cx<O>): Promise<void> {
+  if (!cx.acted()) return;
   const admin = await identityAdmin(cx, true);
-  for (const user of namesOf(cx.name)) await admin?.dropUser(user);
+  for (const user of namesOf(cx.name)) await admin?.dropUser(user, await cx.owner());
 }
 
 /** The Keystone that the spec names, which must be Ready; undefined where a Secret was given. */
@@ -387,8 +524,8 @@ export function keystoneServer<O extends Managed>(cx: Cx<O>): DeepReadonly<Objec
 export async function identityAdmin<O extends Managed>(cx: Cx<O>, leaving = false): Promise<Identity | undefined> {
   const { keystoneSecret, keystoneInstance } = specOf<IdentitySpec>(cx);
   if (leaving && keystoneSecret) return undefined;
-  const found = leaving ? cx.get(Keystone, keystoneInstance) : keystoneServer(cx);
-  if (found === undefined || (leaving && found.metadata.deletionTimestamp)) return undefined;
+  const found = leaving ? staying(cx, Keystone, keystoneInstance) : keystoneServer(cx);
+  if (found === undefined) return undefined;
   return cx.cloud.identity(await keystone.adminAddress(cx, found));
 }
 

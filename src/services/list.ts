@@ -17,6 +17,7 @@ import { novaPlans } from './nova/plans.ts';
 import { ovn } from './ovn/index.ts';
 import { placement } from './placement/index.ts';
 import { rabbitmq } from './rabbitmq/index.ts';
+import { withRelease } from './release.ts';
 
 /** Every controller of the operator. A new service is a folder and a line here. */
 const written: readonly Plan<never>[] = [
@@ -53,7 +54,7 @@ const unwritten = (kind: AnyKind): Plan<Managed> => {
 };
 
 export const PLANS: readonly Plan<never>[] = [
-  ...written,
+  ...written.map(withRelease),
   ...(KINDS.filter(kind => !written.some(done => done.kind.kind === kind.kind)).map(
     unwritten,
   ) as readonly Plan<never>[]),

@@ -20,9 +20,16 @@ export interface PodBlock {
   readonly topologySpread?: readonly object[];
   readonly priorityClassName?: string;
   readonly extraMounts?: readonly object[];
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
 }
 
 type Amounts = Readonly<Record<string, string | number>>;
+
+/** Why Kolla does not start a process, if so. */
+export const withoutKolla = (podProfile: PodBlock['podProfile'], direct = false): string | undefined => {
+  if (direct) return 'these containers are started without Kolla';
+  return podProfile === 'restricted' ? 'spec.podProfile restricted starts containers without Kolla' : undefined;
+};
 
 /** A process in a container, whatever way it is started. */
 export interface Process {
@@ -50,6 +57,8 @@ export interface Process {
   readonly direct?: boolean;
   /** What the scheduler sets aside for it, unless the user says otherwise. */
   readonly requests?: Requests;
+  /** Commands of the shell that run beside it as soon as its container is there; the container waits for their end. */
+  readonly beside?: string;
   /** What happens before it is told to stop. `until`: a command of the shell, which ends when the process can be told. */
   readonly drain?: Drain;
 }
@@ -93,7 +102,12 @@ export type ProcessVolume = Volume &
 const KOLLA_FILES = '/var/lib/kolla/config_files';
 
 /** Kolla's start description for a process: which files go where, and what to run (openstack-facts 1). */
-export function kollaStart(process: Process, files: readonly ConfigFile[]): ConfigFile {
+export function kollaStart(
+  process: Process,
+  files: readonly ConfigFile[],
+  /** The user's, instead of ours. */
+  overwrite?: string | undefined,
+): ConfigFile {
   const blank = process.argv.find(arg => /\s/.test(arg));
   if (blank !== undefined) throw new Error(`${process.name}: Kolla can't run an argument with a blank: ${blank}`);
   const description = {
@@ -108,7 +122,7 @@ export function kollaStart(process: Process, files: readonly ConfigFile[]): Conf
   return {
     key: startKey(process.name),
     path: `${KOLLA_FILES}/config.json`,
-    text: `${JSON.stringify(description, null, 2)}\n`,
+    text: overwrite ?? `${JSON.stringify(description, null, 2)}\n`,
   };
 }
 
@@ -200,6 +214,7 @@ export function podSpec(
     ...(block.nodeSelector && { nodeSelector: block.nodeSelector }),
     ...(block.tolerations && { tolerations: [...block.tolerations] }),
     ...(block.priorityClassName && { priorityClassName: block.priorityClassName }),
+    ...(block.imagePullSecrets?.length && { imagePullSecrets: [...block.imagePullSecrets] }),
     topologySpreadConstraints: spread(block, labels),
     ...also.pod,
   };
@@ -243,7 +258,12 @@ function containerOf(
       ports: Object.entries(process.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
     }),
     resources: resourcesOf(process.requests ?? REQUESTS, main ? block.resources : undefined),
-    ...(process.drain && { lifecycle: { preStop: { exec: { command: drained(process.drain) } } } }),
+    ...((process.drain || process.beside) && {
+      lifecycle: {
+        ...(process.beside && { postStart: { exec: { command: ['sh', '-c', process.beside] } } }),
+        ...(process.drain && { preStop: { exec: { command: drained(process.drain) } } }),
+      },
+    }),
     ...(process.startup && { startupProbe: process.startup }),
     ...(process.readiness && { readinessProbe: process.readiness }),
     ...(process.liveness && { livenessProbe: process.liveness }),

@@ -10,9 +10,9 @@ import {
   busLink,
   busServer,
   type DatabaseLink,
-  database,
+  databases,
   dropBus,
-  dropDatabase,
+  dropDatabases,
   dropIdentity,
   ensureBus,
   ensureIdentity,
@@ -23,6 +23,7 @@ import {
   readBus,
   readDatabase,
   readIdentity,
+  type WantedDatabase,
 } from './links.ts';
 import { databaseNameOf } from './names.ts';
 
@@ -62,10 +63,12 @@ export interface Needs {
 /** Registers the object with MariaDB, RabbitMQ and Keystone; each may instead be a hand-made Secret in the spec. */
 export function register<O extends Managed>(needs: Needs): Source<O> {
   const row = rowsOf<O>();
-  const nameOf = (cx: Cx<O>, name: string): string => {
-    if (name !== needs.name) return databaseNameOf(`${cx.name}_${name}`);
-    return (cx.spec as { databaseName?: string }).databaseName ?? databaseNameOf(cx.name);
-  };
+  const wanted = (cx: Cx<O>): readonly WantedDatabase[] =>
+    needs.databases.map(name =>
+      name === needs.name
+        ? { derived: databaseNameOf(cx.name), given: (cx.spec as { databaseName?: string }).databaseName }
+        : { derived: databaseNameOf(`${cx.name}_${name}`) },
+    );
   const logins = row('CredentialsReady', {
     run: async cx => {
       const [bus, identity] = await cx.all([needs.bus ? busLink(cx) : Promise.resolve(undefined), identityLink(cx)]);
@@ -76,15 +79,11 @@ export function register<O extends Managed>(needs: Needs): Source<O> {
     logins,
     databases: row('DatabaseReady', {
       when: () => needs.databases.length > 0,
-      run: async cx => {
-        const names = needs.databases.map(name => nameOf(cx, name));
-        const links: Record<string, DatabaseLink> = {};
-        for (const name of needs.databases) links[name] = await database(cx, nameOf(cx, name), names);
-        return links;
+      run: async (cx): Promise<Databases> => {
+        const links = await databases(cx, wanted(cx));
+        return Object.fromEntries(needs.databases.map((name, index) => [name, links[index]!]));
       },
-      undo: async cx => {
-        for (const name of needs.databases) await dropDatabase(cx, nameOf(cx, name));
-      },
+      undo: cx => dropDatabases(cx, wanted(cx)),
     }),
     bus: row('MessageBusReady', {
       needs: { logins },

@@ -1,15 +1,16 @@
 import type { Container, Volume } from 'kubernetes-types/core/v1.d.ts';
+import type { AnyObject, DeepReadonly } from '../kube/object.ts';
 import { StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
 import { fieldMissing } from '../runtime/plan/unmet.ts';
-import { type Config, overwrittenFiles } from './config.ts';
+import { type Config, overwrittenFiles, overwrittenStart, START } from './config.ts';
 import { applyService } from './expose.ts';
 import type { Target } from './hosts.ts';
 import { podLabels, serviceHost } from './names.ts';
 import { overrideOf } from './override.ts';
-import { type PodBlock, type Process, podTemplate } from './pod.ts';
+import { type PodBlock, type Process, podTemplate, withoutKolla } from './pod.ts';
 import { claimTemplate, oneReplica, removeData, storageClass } from './storage.ts';
 import { certificate, overTls } from './tls/certificate.ts';
 import { trustOf } from './tls/trust.ts';
@@ -18,6 +19,7 @@ import { trustOf } from './tls/trust.ts';
 
 interface ServerSpec extends PodBlock {
   readonly replicas: number;
+  readonly release: string;
   readonly deletionPolicy: 'Retain' | 'Delete';
 }
 
@@ -61,9 +63,13 @@ export async function identityOf<O extends Managed>(
 /** Refuses what no server can do. */
 export function checkServer<O extends Managed>(cx: Cx<O>): void {
   oneReplica(cx);
-  overwrittenFiles(cx, cx.object.kind.toLowerCase(), []);
+  overwrittenFiles(cx, cx.object.kind.toLowerCase(), [START]);
   storageClass(cx);
 }
+
+/** The user's start description of a server; it has one container that Kolla starts. */
+export const serverStart = <O extends Managed>(cx: Cx<O>): string | undefined =>
+  overwrittenStart(cx, { main: true, without: withoutKolla((cx.spec as unknown as PodBlock).podProfile) });
 
 const membersOf = (cx: { readonly name: string }): string => `${cx.name}-members`;
 const labelsOf = <O extends Managed>(cx: Cx<O>) => podLabels(cx.object.kind, cx.name, 'server');
@@ -124,6 +130,13 @@ export const serverPods = <O extends Managed>(
     undo: cx => removeData(cx, (cx.spec as unknown as ServerSpec).deletionPolicy),
   });
 
+/** The numbers of pods of a set that is all that an object runs, and their release. */
+export function reportPods<O extends Managed>(cx: Cx<O>, live: DeepReadonly<AnyObject>): void {
+  const { replicas, release } = cx.spec as unknown as ServerSpec;
+  const { readyReplicas = 0 } = (live.status ?? {}) as { readonly readyReplicas?: number };
+  cx.report({ release, replicas, readyReplicas } as never);
+}
+
 async function runServer<O extends Managed>(
   cx: Cx<O>,
   config: Config,
@@ -139,7 +152,7 @@ async function runServer<O extends Managed>(
     volumes,
     override,
   });
-  await cx.workload(StatefulSet, {
+  const live = await cx.workload(StatefulSet, {
     metadata: { name: cx.name },
     spec: {
       replicas: spec.replicas,
@@ -151,4 +164,5 @@ async function runServer<O extends Managed>(
       volumeClaimTemplates: [claimTemplate(cx, labels)],
     },
   });
+  reportPods(cx, live);
 }

@@ -20,7 +20,16 @@ import type { Managed } from '../runtime/plan/managed.ts';
 import { assertReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
-import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, userFiles } from './config.ts';
+import { standsInCatalog } from './catalog.ts';
+import {
+  type ConfigFile,
+  configSecrets,
+  generatedFile,
+  overwrittenFiles,
+  overwrittenStart,
+  START,
+  userFiles,
+} from './config.ts';
 import { rotation, USERS } from './credentials.ts';
 import { applyService, endpointsOf } from './expose.ts';
 import { clean, cleaningScript } from './housekeeping.ts';
@@ -29,12 +38,22 @@ import { type BusLink, type CacheLink, cache, type DatabaseLink, databaseUrl, ty
 import { memberHosts, podLabels, serviceHost, workloadName } from './names.ts';
 import { isolation, open } from './network.ts';
 import { overrideOf, type Peer, withoutService } from './override.ts';
-import { AWAITED, kollaStart, type Process, type ProcessVolume, podSpec, type Requests } from './pod.ts';
+import {
+  AWAITED,
+  kollaStart,
+  type PodBlock,
+  type Process,
+  type ProcessVolume,
+  podSpec,
+  type Requests,
+  withoutKolla,
+} from './pod.ts';
 import { type Databases, linked, register, type SecretFields, type Source } from './register.ts';
+import { changesRelease, withRelease } from './release.ts';
 import { busSections, databaseSection, logging } from './sections.ts';
 import { certificate, MANAGES, overTls, READS } from './tls/certificate.ts';
 import { isBundle, tlsVolumes, trust, trusting } from './tls/trust.ts';
-import { blockOf, type PodsSpec, processOf, replicasOf, runWorkload, type Workload } from './workload.ts';
+import { blockOf, processOf, replicasOf, runWorkload, type Workload } from './workload.ts';
 
 /** What a service's config is made of. `input` is what its own input hook gave. */
 export interface ConfigInput<S, I = void> {
@@ -117,7 +136,6 @@ export function serve<K extends AnyKind, I = void>(
 ) {
   type O = ObjectOf<K> & Managed;
   const row = rowsOf<O>();
-  const spec = (cx: Cx<O>): PodsSpec => cx.spec as unknown as PodsSpec;
   const labels = (cx: Cx<O>, component: string) => podLabels(kind.kind, cx.name, component);
   const syncs = Object.entries(service.databases ?? {}).flatMap(([name, { sync }]) =>
     sync ? [[name, sync] as const] : [],
@@ -155,14 +173,21 @@ export function serve<K extends AnyKind, I = void>(
   });
   const custom = row('ConfigValid', {
     run: async cx => {
-      const allowed = service.overwrites ?? ['policy.yaml'];
-      const files: Record<string, readonly ConfigFile[]> = {};
-      for (const [component, { template }] of wanted(cx))
-        files[component] = [
+      const allowed = [...(service.overwrites ?? ['policy.yaml']), START];
+      const found: Record<string, { readonly files: readonly ConfigFile[]; readonly start: string | undefined }> = {};
+      const all = wanted(cx);
+      for (const [index, [component, { template, direct }]] of all.entries()) {
+        const files = [
           ...(service.config ? await userFiles(cx, service.name, template) : []),
           ...overwrittenFiles(cx, service.name, allowed, template),
         ];
-      return files;
+        const peers = all.filter(([, other]) => template !== undefined && other.template === template).length;
+        const without =
+          withoutKolla((cx.spec as unknown as PodBlock).podProfile, direct) ??
+          (peers > 1 ? `spec.${template} is about containers with different commands` : undefined);
+        found[component] = { files, start: overwrittenStart(cx, { template, main: index === 0, without }) };
+      }
+      return found;
     },
   });
   const own = row('CertificateReady', {
@@ -202,13 +227,13 @@ export function serve<K extends AnyKind, I = void>(
       const base = [...main, ...(service.files?.(x) ?? [])];
       const pods = wanted(cx).map(([component, workload], index) => {
         const process = processOf(cx, service, component, workload, workload.bare === true ? [] : mounts);
-        const custom = d.custom[component] ?? [];
+        const { files: custom, start } = d.custom[component] ?? { files: [], start: undefined };
         const shared = workload.bare === true ? [] : [...(workload.bare ? [] : base), ...custom];
         const files = [...shared, ...(workload.files ?? []), ...(service.partFiles?.(x, component) ?? [])];
         // Jobs read what the first pods read.
         const more =
           index > 0 ? [] : Object.entries(jobs).map(([step, argv]) => kollaStart(jobOf(process, step, argv), files));
-        return { component, workload, process, files, starts: [kollaStart(process, files), ...more] };
+        return { component, workload, process, files, starts: [kollaStart(process, files, start), ...more] };
       });
       const configs = await configSecrets(
         cx,
@@ -307,7 +332,6 @@ export function serve<K extends AnyKind, I = void>(
         if (ports) await applyService(cx, { name, ports, selector, template });
         if (ports && members) await applyService(cx, { name: `${name}-members`, ports, selector, headless: true });
       }
-      cx.report({ release: spec(cx).release } as never);
       if (service.front && prefixOf(cx.spec as Exposed) !== '')
         throw stall({
           reason: 'NotSupported',
@@ -336,8 +360,8 @@ export function serve<K extends AnyKind, I = void>(
       const started = config.pods.some(({ component, workload }) =>
         cx.get(workload.as ?? Deployment, workloadName(cx.name, component)),
       );
-      // Edges gate the first start only: an edit never waits for a neighbour (rule 9).
-      if (!started) {
+      // Edges gate the first start and a new release: an edit never waits for a neighbour (rule 9).
+      if (!started || changesRelease(cx.object)) {
         from.edges?.(cx);
         await service.after?.(cx);
       }
@@ -353,12 +377,14 @@ export function serve<K extends AnyKind, I = void>(
     when: () => service.catalog !== undefined && from.admin !== undefined,
     run: async (cx, { expose }) => {
       const admin = await from.admin?.(cx);
-      for (const { type = '', name, ...endpoints } of expose) await admin?.ensureService({ name, type, endpoints });
+      if (admin && (await standsInCatalog(cx, kind)))
+        for (const { type = '', name, ...endpoints } of expose)
+          await admin.ensureService({ name, type, endpoints }, await cx.claim());
     },
     undo: async cx => {
-      const admin = await from.admin?.(cx, true);
+      const admin = cx.acted() ? await from.admin?.(cx, true) : undefined;
       for (const { type } of [...(service.catalog ? [service.catalog] : []), ...(service.alsoCatalog ?? [])])
-        await admin?.dropService(type);
+        await admin?.dropService(type, await cx.owner());
     },
   });
   const answering = row('Answering', {
@@ -452,7 +478,7 @@ function planOf<K extends AnyKind, I>(
   const rows = serve(kind, service, from);
   const serving = Object.values(service.pods).some(workload => workload.overTls);
   const published = service.catalog !== undefined || service.front !== undefined;
-  return plan(
+  const made = plan(
     kind,
     { ...rows, ...also(rows) },
     {
@@ -473,11 +499,13 @@ function planOf<K extends AnyKind, I>(
         ReplicaSet,
         ...(published ? PUBLISHING_READS : []),
         ...(serving ? READS : []),
+        ...(service.catalog ? [kind] : []),
         ...(service.reads ?? []),
       ],
       external: true,
     },
   );
+  return withRelease(made);
 }
 
 /** Every object of these kinds in the namespace must be Ready; one that is not there is somebody else's business. */

@@ -6,7 +6,7 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
 import type { Config, ConfigFile } from './config.ts';
-import { imageOf } from './images.ts';
+import { type IMAGES, imageOf } from './images.ts';
 import { type Place, partOf, podLabels, workloadName } from './names.ts';
 import { has, onNodes } from './node.ts';
 import { overrideOf, type Peer, peersOf, withoutService } from './override.ts';
@@ -99,8 +99,9 @@ export interface PodsSpec extends PodBlock {
   readonly replicas: number;
   readonly image?: string;
   readonly images?: Readonly<Record<string, string>>;
+  readonly imageRegistry?: string;
 }
-type Template = Partial<Omit<PodsSpec, 'podProfile' | 'release' | 'images'>>;
+type Template = Partial<Omit<PodsSpec, 'podProfile' | 'release' | (typeof IMAGES)[number]>>;
 
 interface Owner {
   readonly name: string;
@@ -133,7 +134,8 @@ export function blockOf<O extends Managed, S>(cx: Cx<O>, workload: Workload<S>):
   const set = BLOCK.map(field => [field, template[field] ?? inherited[field]]).filter(
     ([, value]) => value !== undefined,
   );
-  return { podProfile: spec.podProfile, ...Object.fromEntries(set) };
+  const { podProfile, imagePullSecrets } = spec;
+  return { podProfile, ...(imagePullSecrets && { imagePullSecrets }), ...Object.fromEntries(set) };
 }
 
 export const replicasOf = <O extends Managed, S>(cx: Cx<O>, workload: Workload<S>): number =>
@@ -148,13 +150,13 @@ export function processOf<O extends Managed, S>(
   more: readonly ProcessVolume[] = [],
 ): Process {
   const volumes = [...(workload.volumes?.(cx, cx.spec as DeepReadonly<S>) ?? []), ...more];
-  const { release, images, image } = specOf(cx);
+  const { release, images, imageRegistry, image } = specOf(cx);
   const name = workload.image ?? owner.image;
   // The object's own image is that of its main container; another one needs its template or the map.
   const own = templateOf(cx, workload).image ?? (name === owner.image ? image : undefined);
   return {
     name: `${owner.name}-${component}`,
-    image: imageOf(name, { release, images, image: own } as Parameters<typeof imageOf>[1], cx.env),
+    image: imageOf(name, { release, images, imageRegistry, image: own }, cx.env),
     user: owner.user,
     userName: owner.name,
     argv: workload.argv,

@@ -64,6 +64,9 @@ export function uuid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** Keystone hashes with bcrypt, which ignores or refuses what comes after this many bytes. */
+const MAX_PASSWORD = 72;
+
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
@@ -71,6 +74,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
  * has its own idea of `%`, `$` and `@`. 32 characters carry 190 bits.
  */
 export function password(random: Random, length = 32): string {
+  if (length > MAX_PASSWORD) throw new RangeError(`a password of ${length} characters: bcrypt reads ${MAX_PASSWORD}`);
   let out = '';
   while (out.length < length) {
     // 248 = 4 * 62: bytes above it would make the first letters likelier.

@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { record } from '../../evidence/entries.ts';
+import { commitOf, hashing } from '../../evidence/hash.ts';
 import { seededRandom } from '../../src/embedded/sim/random.ts';
 import { createStore } from '../../src/embedded/store/store.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
@@ -59,6 +61,9 @@ function remember(player: Player, key: string, body: unknown): void {
     player.memory.set(key, body);
 }
 
+/** What was counted, for the record. */
+const figures: Record<string, number> = {};
+
 /** The script. */
 async function compareScript(only: readonly string[] | undefined): Promise<number> {
   const steps = script.filter(s => !only || only.includes(s.area) || s.quiet);
@@ -97,6 +102,8 @@ async function compareScript(only: readonly string[] | undefined): Promise<numbe
   }
   for (const [area, s] of tally) {
     if (s.asked === 0) continue;
+    figures[`${area}, steps`] = s.asked;
+    figures[`${area}, alike`] = s.alike;
     const share = ((100 * s.alike) / s.asked).toFixed(1);
     console.log(
       `${area.padEnd(7)} ${String(s.alike).padStart(3)} of ${s.asked} alike (${share} %), ${s.errors} errors, ${s.explained} differences accepted`,
@@ -115,6 +122,7 @@ async function compareJournal(file: string | undefined, keep: string | undefined
     for (const line of lines.slice(0, 12)) console.log(`  ${line}`);
     if (lines.length > 12) console.log(`  ... and ${lines.length - 12} more`);
   }
+  Object.assign(figures, { 'replay, distinct requests': result.shapes, 'replay, alike': result.alike });
   const share = ((100 * result.alike) / result.shapes).toFixed(1);
   console.log(
     `replay  ${result.alike} of ${result.shapes} distinct requests alike (${share} %), ${result.requests} requests`,
@@ -131,6 +139,19 @@ async function main(): Promise<void> {
   const scripted = !only || only.some(a => (areas as readonly string[]).includes(a)) ? await compareScript(only) : 0;
   const replayed = !only || only.includes('replay') ? await compareJournal(option('--journal'), option('--keep')) : 0;
   if (scripted + replayed > 0) process.exitCode = 1;
+  // A part of it would not be what it is called.
+  if (process.env.EVIDENCE && !only)
+    record({
+      name: 'test/conformance',
+      level: 'api',
+      result: scripted + replayed > 0 ? 'failed' : 'passed',
+      command: 'make conformance',
+      date: new Date().toISOString(),
+      commit: commitOf('.'),
+      code: hashing('.')(['test/conformance']),
+      figures,
+      ...(scripted + replayed > 0 && { failure: `${scripted + replayed} differences that nothing explains` }),
+    });
 }
 
 await main();

@@ -31,6 +31,7 @@ describe('the page of the operator on a real kube-apiserver', { timeout: 120_000
       host: '127.0.0.2',
       namespaces: [],
       transport: cluster.connect('operator'),
+      reviews: cluster.connect('operator'),
       log: silent,
     });
     await page.start();

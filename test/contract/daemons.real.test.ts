@@ -39,11 +39,12 @@ const adminOf = (port: number, password: string): IdentityAddress => ({
   project: 'admin',
   region: 'RegionOne',
 });
+const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Keystone/keystone' } };
 const keystone = once<Keystone>(async () => {
   const db = await mariadb();
   const sql = cloud.sql(root(db.port, db.rootPassword));
-  await sql.ensureDatabase('keystone');
-  await sql.ensureUser('openstack-keystone', 'Keystone0Password', ['keystone']);
+  await sql.ensureDatabase('keystone', CLAIM, ['openstack-keystone']);
+  await sql.ensureUser('openstack-keystone', 'Keystone0Password', ['keystone'], CLAIM);
   const url = `mysql+pymysql://openstack-keystone:Keystone0Password@127.0.0.1:${db.port}/keystone?charset=utf8`;
   return startKeystone(url, (port, password) => cloud.identity(adminOf(port, password)).check());
 });
@@ -78,6 +79,7 @@ sqlContract('a real MariaDB', async () => {
       grant: (user, database) => rootSql(`GRANT SELECT ON \`${database}\`.* TO '${user}'@'%'`),
       revoke: (user, database) =>
         rootSql(`REVOKE ALL PRIVILEGES ON \`${database.replaceAll('_', '\\_')}\`.* FROM '${user}'@'%'`),
+      makeDatabase: name => rootSql(`CREATE DATABASE \`${name}\``),
     },
   };
 });
@@ -95,6 +97,11 @@ busContract('a real RabbitMQ', async () => {
       makeAdministrator: async user => void (await bus.ctl('set_user_tags', user, 'administrator')),
       allow: async (user, vhost) => void (await bus.ctl('set_permissions', '-p', vhost, user, '.*', '.*', '.*')),
       forbid: async (user, vhost) => void (await bus.ctl('set_permissions', '-p', vhost, user, '^$', '.*', '.*')),
+      makeVhost: async (vhost, user, password) => {
+        await bus.ctl('add_vhost', vhost);
+        await bus.ctl('add_user', user, password);
+        await bus.ctl('set_permissions', '-p', vhost, user, '.*', '.*', '.*');
+      },
     },
     async vhostsOf(user, password) {
       try {
@@ -208,7 +215,7 @@ describe('what only real daemons can show', () => {
 
   it('no password has ever been in a statement', async () => {
     const db = await mariadb();
-    await cloud.sql(root(db.port, db.rootPassword)).ensureUser('quiet', 'NeverSeen0', []);
+    await cloud.sql(root(db.port, db.rootPassword)).ensureUser('quiet', 'NeverSeen0', [], CLAIM);
     expect(db.statements().some(s => s.includes('NeverSeen0'))).toBe(false);
   });
 

@@ -49,6 +49,7 @@ class Pods {
   }
 }
 
+const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Keystone/keystone' } };
 const ends = (outcome: Outcome): Exit => ('end' in outcome ? outcome.end() : (outcome as Exit));
 const root = { host: 'db', port: 3306, user: 'root', password: 'Root0' };
 const conf = {
@@ -64,8 +65,8 @@ async function cloudOfThree(): Promise<Pods> {
   pods.run('db', 'mariadbd --user=mysql', { env: { MARIADB_ROOT_PASSWORD: 'Root0' } });
   pods.run('bus', 'rabbitmq-server', { env: { RABBITMQ_DEFAULT_USER: 'admin', RABBITMQ_DEFAULT_PASS: 'Bus0' } });
   const sql = pods.backends.cloud.sql(root);
-  await sql.ensureDatabase('keystone');
-  await sql.ensureUser('keystone', 'K0', ['keystone']);
+  await sql.ensureDatabase('keystone', CLAIM, ['keystone']);
+  await sql.ensureUser('keystone', 'K0', ['keystone'], CLAIM);
   expect(ends(pods.run('job', 'keystone-manage db_sync', { files: conf }))).toEqual({ exit: 0 });
   expect(ends(pods.run('job', 'keystone-manage bootstrap', { files: conf, env }))).toEqual({ exit: 0 });
   pods.run('keystone', 'uwsgi --ini /etc/uwsgi/keystone.ini', { files: { ...conf, ...keys } });
@@ -85,6 +86,7 @@ sqlContract('the fake', async () => {
       grant: async (name, database) => void user(name).databases.push(database),
       revoke: async (name, database) =>
         void Object.assign(user(name), { databases: user(name).databases.filter(d => d !== database) }),
+      makeDatabase: async name => void Object.assign(pods.disk().databases, { [name]: { schemas: [] } }),
     },
   };
 });
@@ -100,10 +102,15 @@ busContract('the fake', async () => {
     mutations: async () => pods.backends.mutations(),
     drift: {
       password: async name => void Object.assign(user(name)!, { password: 'changed' }),
-      makeAdministrator: async name => void Object.assign(user(name)!, { administrator: true }),
+      makeAdministrator: async name => void Object.assign(user(name)!, { administrator: true, mark: '' }),
       allow: async (name, vhost) => void user(name)!.vhosts.push(vhost),
       forbid: async (name, vhost) =>
         void Object.assign(user(name)!, { vhosts: user(name)!.vhosts.filter(v => v !== vhost) }),
+      makeVhost: async (vhost, name, password) => {
+        const server = pods.backends.disks.bus['claim-of-bus']!;
+        server.vhosts.push(vhost);
+        server.users[name] = { password, administrator: false, vhosts: [vhost] };
+      },
     },
     vhostsOf: async (name, password) =>
       user(name)?.password === password ? [...user(name)!.vhosts] : 'wrong password',
@@ -153,9 +160,9 @@ describe('the fakes as servers in pods', () => {
     pods.stop('db');
     await expect(sql.check()).rejects.toMatchObject({ fault: 'unreachable' });
     pods.run('db', 'mariadbd', { uid: 'another pod', env: { MARIADB_ROOT_PASSWORD: 'too late' } });
-    expect(await sql.databases()).toEqual(['keystone']);
+    expect(Object.keys(await sql.databases())).toEqual(['keystone']);
     pods.run('db', 'mariadbd', { volume: 'another claim', env: { MARIADB_ROOT_PASSWORD: 'Root0' } });
-    expect(await sql.databases()).toEqual([]);
+    expect(await sql.databases()).toEqual({});
   });
 
   it('statements of --init-file set the root password at every start', async () => {
@@ -187,8 +194,8 @@ describe('the fakes as servers in pods', () => {
     pods.run('db', 'mariadbd', { env: { MARIADB_ROOT_PASSWORD: 'Root0' } });
     expect(sync()).toMatchObject({ exit: 1, message: expect.stringContaining('Access denied') });
     const sql = pods.backends.cloud.sql(root);
-    await sql.ensureDatabase('keystone');
-    await sql.ensureUser('keystone', 'K0', ['keystone']);
+    await sql.ensureDatabase('keystone', CLAIM, ['keystone']);
+    await sql.ensureUser('keystone', 'K0', ['keystone'], CLAIM);
     const bootstrap = () => ends(pods.run('job', 'keystone-manage bootstrap', { files: conf, env }));
     expect(bootstrap()).toMatchObject({ exit: 1 });
     expect(sync()).toEqual({ exit: 0 });
@@ -198,10 +205,10 @@ describe('the fakes as servers in pods', () => {
   it('a snapshot brings the data back, and processes only with their pods', async () => {
     const pods = await cloudOfThree();
     const saved = pods.backends.snapshot();
-    await pods.backends.cloud.sql(root).dropDatabase('keystone');
+    await pods.backends.cloud.sql(root).dropDatabase('keystone', CLAIM.owner);
     pods.backends.restore(saved);
     await expect(pods.backends.cloud.sql(root).check()).rejects.toMatchObject({ fault: 'unreachable' });
     pods.run('db', 'mariadbd');
-    expect(await pods.backends.cloud.sql(root).databases()).toEqual(['keystone']);
+    expect(Object.keys(await pods.backends.cloud.sql(root).databases())).toEqual(['keystone']);
   });
 });

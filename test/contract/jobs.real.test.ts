@@ -21,6 +21,8 @@ import {
   startRabbit,
 } from './daemons.ts';
 
+const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Keystone/keystone' } };
+
 /** The programs in the Jobs of `render --as jobs`, on real servers; then the operator's own ports find nothing to do. */
 
 const cloud = realCloud({ clock: realClock, deadline: 30_000 });
@@ -87,16 +89,16 @@ describe('the Jobs on real servers', () => {
     const address = root(mariadb.port, mariadb.rootPassword);
     const of = (method: string, ...args: unknown[]): Call => ({ port: 'sql', address, by: 'Nova nova', method, args });
     const calls = [
-      of('ensureDatabase', 'nova_api'),
-      of('ensureDatabase', 'nova'),
-      of('ensureUser', 'openstack-nova', 'Nova0Password', ['nova_api', 'nova']),
+      of('ensureDatabase', 'nova_api', CLAIM, ['openstack-nova']),
+      of('ensureDatabase', 'nova', CLAIM, ['openstack-nova']),
+      of('ensureUser', 'openstack-nova', 'Nova0Password', ['nova_api', 'nova'], CLAIM),
     ];
     await perform(calls);
     expect(await left(calls)).toEqual(nothing(calls));
     await cloud.sql({ ...address, user: 'openstack-nova', password: 'Nova0Password' }).check();
     await perform(calls);
     expect(await left(calls)).toEqual(nothing(calls));
-    const changed = [of('ensureUser', 'openstack-nova', 'Another0Password', ['nova_api', 'nova'])];
+    const changed = [of('ensureUser', 'openstack-nova', 'Another0Password', ['nova_api', 'nova'], CLAIM)];
     await perform(changed);
     expect(await left(changed)).toEqual(nothing(changed));
   });
@@ -107,7 +109,10 @@ describe('the Jobs on real servers', () => {
     );
     const address = { url: `http://127.0.0.1:${rabbit.port}`, user: rabbit.user, password: rabbit.password };
     const of = (method: string, ...args: unknown[]): Call => ({ port: 'bus', address, by: 'Nova nova', method, args });
-    const calls = [of('ensureVhost', 'open/stack'), of('ensureUser', 'openstack-nova', 'pä"ss', 'open/stack')];
+    const calls = [
+      of('ensureVhost', 'open/stack', CLAIM),
+      of('ensureUser', 'openstack-nova', 'pä"ss', 'open/stack', CLAIM),
+    ];
     expect(await perform(calls)).toBe('ensureVhost open/stack\nensureUser openstack-nova\n');
     expect(await left(calls)).toEqual(nothing(calls));
     await perform(calls);
@@ -126,8 +131,8 @@ describe('the Jobs on real servers', () => {
     const endpoints = { public: 'https://heat.example.com/v1/%(project_id)s', internal: 'http://heat-api:8004/v1' };
     beforeAll(async () => {
       const sql = cloud.sql(root(mariadb!.port, mariadb!.rootPassword));
-      await sql.ensureDatabase('keystone');
-      await sql.ensureUser('openstack-keystone', 'Keystone0Password', ['keystone']);
+      await sql.ensureDatabase('keystone', CLAIM, ['openstack-keystone']);
+      await sql.ensureUser('openstack-keystone', 'Keystone0Password', ['keystone'], CLAIM);
       const url = `mysql+pymysql://openstack-keystone:Keystone0Password@127.0.0.1:${mariadb!.port}/keystone?charset=utf8`;
       const admin = { user: 'admin', project: 'admin', region: 'RegionOne' };
       keystone = await startKeystone(url, (port, password) =>
@@ -139,10 +144,10 @@ describe('the Jobs on real servers', () => {
     it('projects, users, roles, a domain, the catalog', async () => {
       const calls = [
         of('ensureProject', 'service'),
-        of('ensureUser', 'heat', 'Heat0Password', 'service', ['admin', 'service']),
+        of('ensureUser', 'heat', 'Heat0Password', 'service', ['admin', 'service'], CLAIM),
         of('ensureRole', 'heat_stack_user'),
-        of('ensureDomain', 'heat', 'heat_domain_admin', 'Domain0Password'),
-        of('ensureService', { name: 'heat', type: 'orchestration', endpoints }),
+        of('ensureDomain', 'heat', 'heat_domain_admin', 'Domain0Password', CLAIM),
+        of('ensureService', { name: 'heat', type: 'orchestration', endpoints }, CLAIM),
       ];
       expect(await perform(calls)).toContain('ensureService heat');
       expect(await left(calls)).toEqual(nothing(calls));
@@ -156,13 +161,17 @@ describe('the Jobs on real servers', () => {
 
     it('another password, another URL, a description', async () => {
       const calls = [
-        of('ensureUser', 'heat', 'Heat1Password', 'service', ['admin', 'service']),
-        of('ensureService', {
-          name: 'heat',
-          type: 'orchestration',
-          description: 'stacks',
-          endpoints: { ...endpoints, internal: 'http://heat:8004/v1' },
-        }),
+        of('ensureUser', 'heat', 'Heat1Password', 'service', ['admin', 'service'], CLAIM),
+        of(
+          'ensureService',
+          {
+            name: 'heat',
+            type: 'orchestration',
+            description: 'stacks',
+            endpoints: { ...endpoints, internal: 'http://heat:8004/v1' },
+          },
+          CLAIM,
+        ),
       ];
       await perform(calls);
       expect(await left(calls)).toEqual(nothing(calls));
@@ -171,14 +180,17 @@ describe('the Jobs on real servers', () => {
     it('an entry of the catalog in a region that is new', async () => {
       const elsewhere = { ...address, region: 'Region Two' };
       const calls: Call[] = [
-        { ...of('ensureService', { name: 'heat', type: 'orchestration', endpoints }), address: elsewhere } as Call,
+        {
+          ...of('ensureService', { name: 'heat', type: 'orchestration', endpoints }, CLAIM),
+          address: elsewhere,
+        } as Call,
       ];
       await perform(calls);
       expect(await left(calls)).toEqual(nothing(calls));
     });
 
     it('waits for what is not there yet: a server, a project', async () => {
-      const wanted = of('ensureUser', 'late', 'Late0Password', 'latecomers', ['admin']);
+      const wanted = of('ensureUser', 'late', 'Late0Password', 'latecomers', ['admin'], CLAIM);
       const around = { namespace: 'openstack', env: {}, objects: [server('Keystone')] };
       const ensure = (address: IdentityAddress): string[] => {
         const { objects } = effectJobs([{ ...wanted, address } as Call], around)[0]!;

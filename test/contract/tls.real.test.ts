@@ -165,12 +165,14 @@ print('sent')`;
   }, 240_000);
 });
 
+const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Keystone/keystone' } };
+
 describe('a real Keystone over TLS', () => {
   it('serves HTTPS from the file of the operator, over a database with TLS, and takes a new certificate while clients call', async () => {
     const { port: sqlPort, rootPassword } = await database();
     const sql = cloud.sql(rootAt(sqlPort, rootPassword, first.ca));
-    await sql.ensureDatabase('keystone');
-    await sql.ensureUser('keystone', 'Keystone0Password', ['keystone']);
+    await sql.ensureDatabase('keystone', CLAIM, ['keystone']);
+    await sql.ensureUser('keystone', 'Keystone0Password', ['keystone'], CLAIM);
     const own = mount('keystone', first);
     const link = {
       host: 'localhost',

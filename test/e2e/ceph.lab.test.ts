@@ -16,6 +16,7 @@ import { paths } from '../../lab/paths.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Pod, Secret } from '../../src/kube/resource.ts';
 import { Browser } from './browser.ts';
+import { figure } from './figure.ts';
 import { type Key, makeKey, ssh } from './guest.ts';
 import { Visitor } from './horizon.ts';
 import { type LabStage, labStage } from './lab.ts';
@@ -90,7 +91,9 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
     const began = performance.now();
     await stage.apply(cloud);
     await ready(stage, OpenStackControlPlane, 'cloud');
-    say(`Ready after ${((performance.now() - began) / 1000).toFixed(0)} s (seconds if it was there before)`);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    say(`Ready after ${seconds} s (seconds if it was there before)`);
+    figure('Ready seconds', seconds);
   });
 
   it('is reached through the ingress under names of its domain, by its certificates', async () => {
@@ -123,7 +126,9 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
     const began = performance.now();
     server = await tenant.active(await tenant.boot('one', tenant.connected()));
     const told = await tenant.greeted(server.id);
-    say(`${((performance.now() - began) / 1000).toFixed(0)} s\n  ${told.join('\n  ')}`);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    say(`${seconds} s\n  ${told.join('\n  ')}`);
+    figure('guest ready, seconds', seconds);
     expect(await rbd('ls', 'vms')).toContain(`${server.id}_disk`);
     floating = await tenant.floatingAddress(server.id);
     expect((await inGuest('hostname')).trim()).toMatch(/^one/);

@@ -11,6 +11,7 @@ import { Nova } from '../../api/openstack/nova.ts';
 import { CLOUD_NAMESPACE as namespace } from '../../lab/cloud.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Pod, type Resource, Secret } from '../../src/kube/resource.ts';
+import { figure } from './figure.ts';
 import { consoleGreeting, type Key, makeKey, ping, ssh } from './guest.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
@@ -61,7 +62,9 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     const began = performance.now();
     await stage.apply(cloud());
     await ready(stage, OpenStackControlPlane, 'cloud');
-    say(`Ready after ${((performance.now() - began) / 1000).toFixed(0)} s (seconds if it was there before)`);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    say(`Ready after ${seconds} s (seconds if it was there before)`);
+    figure('Ready seconds', seconds);
     os = await OpenStack.login(namespace, await valueIn(stage, 'keystone-admin', 'password', Secret));
     tenant = new Tenant(stage, os, key);
     await tenant.sweep();
@@ -82,6 +85,7 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     for (const name of ['one', 'two']) servers.push(await tenant.server(await tenant.boot(name, tenant.connected())));
     for (const [index, { id }] of servers.entries()) servers[index] = await tenant.active(id);
     say(`both ACTIVE after ${since()}`);
+    figure('two guests ACTIVE, seconds', Number.parseInt(since(), 10));
     for (const { id } of servers) {
       const told = await tenant.greeted(id);
       say(`${since()}\n  ${told.join('\n  ')}`);
@@ -116,6 +120,7 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
 
   it(`writes nothing in ${rest} s at rest, also right after a restart (rule 14)`, async () => {
     expect(await writesAtRest(stage, rest)).toEqual([]);
+    figure('seconds at rest without a write', rest);
   });
 
   it('brings an edit to the file in the container, and rolls only what reads it', async () => {
@@ -214,6 +219,8 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     await stage.pass(5);
     const { sent, lost } = await pinging.stop();
     say(`${sent} pings, ${lost} lost`);
+    figure('pings', sent);
+    figure('pings lost', lost);
     expect(lost).toBe(0);
     await until(stage, 'the host is enabled and up again', 180, async () => {
       const { services } = await os.call<{ services: { host: string; state: string; status: string }[] }>(
@@ -245,6 +252,7 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
           "keystone-credential-keys",
           "keystone-fernet-keys",
           "mariadb-root",
+          "openstack-owner",
           "rabbitmq-admin",
         ],
       }

@@ -10,6 +10,7 @@ import { kubectl } from '../../lab/kubectl.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Pod, Secret } from '../../src/kube/resource.ts';
 import { SERVING_LABEL } from '../../src/services/tls/certificate.ts';
+import { figure } from './figure.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack, shownBy } from './openstack.ts';
 import { Poller, told } from './poller.ts';
@@ -70,6 +71,9 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
   const report = (what: string) => {
     const tally = poller.turn();
     console.log(`${what}: ${told(tally)}`);
+    figure(`${what}, requests`, tally.asked);
+    figure(`${what}, failed`, tally.failed.length);
+    figure(`${what}, seconds`, Math.round(tally.seconds));
     return tally;
   };
 
@@ -108,7 +112,8 @@ describe(`a living cloud, ${release}`, { timeout: 1_800_000 }, () => {
     });
     const after = await users();
     expect([...before].filter(([name, user]) => after.get(name) === user)).toEqual([]);
-    const { failed } = report(`${before.size} logins replaced`);
+    figure('logins', before.size);
+    const { failed } = report('logins replaced');
     expect(failed).toEqual([]);
   });
 

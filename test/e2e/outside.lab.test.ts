@@ -14,6 +14,7 @@ import { INGRESS_IP, nameIngresses } from '../../lab/cluster/ingress.ts';
 import { node, SITE } from '../../lab/cluster/layout.ts';
 import type { Release } from '../../lab/images/names.ts';
 import { Ingress, Secret, Service } from '../../src/kube/resource.ts';
+import { figure } from './figure.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
 import { type Running, runOutside, saidOutside } from './outside.ts';
@@ -64,7 +65,9 @@ describe(`the cloud as the world outside the cluster finds it, ${release}`, { ti
   it('has all APIs under one host, when asked to, and their links too', async () => {
     const began = performance.now();
     await edited({ ingress: { routing: 'path' } });
-    console.log(`Ready under one host after ${((performance.now() - began) / 1000).toFixed(0)} s`);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    console.log(`Ready under one host after ${seconds} s`);
+    figure('one host, Ready seconds', seconds);
     const os = await login(`https://${DOMAIN}/identity`);
     for (const [type, { at, ask }] of Object.entries(APIS)) {
       const root = `https://${DOMAIN}${at}`;
@@ -82,7 +85,9 @@ describe(`the cloud as the world outside the cluster finds it, ${release}`, { ti
     const hosts = (await stage.list(Ingress)).flatMap(({ spec }) =>
       (spec as { rules: { host: string }[] }).rules.map(rule => rule.host),
     );
-    expect([...new Set(hosts)].sort()).toEqual([DOMAIN, `horizon.${DOMAIN}`]);
+    // The dashboard and the consoles of a cell only know the root of a host, so they keep a name of their own.
+    const named = ['horizon', 'nova-cell1-novncproxy'].map(name => `${name}.${DOMAIN}`);
+    expect([...new Set(hosts)].sort()).toEqual([DOMAIN, ...named]);
   });
 
   it('goes back to a name each', async () => {

@@ -10,6 +10,7 @@ import { stateOf } from '../../src/insight/status.ts';
 import { viewOf } from '../../src/insight/view.ts';
 import { progressOf } from '../../src/insight/workloads.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
+import { figure } from './figure.ts';
 import { type Eyes, ready, type Stage, until } from './stage.ts';
 
 /** A living slice is edited; what a plan said before is what the API then shows: objects, restarts and their order. */
@@ -45,6 +46,7 @@ const PATIENCE = 1800;
 
 export function planStories(open: () => Promise<Stage & Eyes>, release: string): void {
   let stage: Stage & Eyes;
+  let exact = 0;
   const slice = (spec: object = {}): AnyObject => ({ ...sample, spec: { ...sample.spec, release, ...spec } });
   const inNamespace = (changes: readonly Change[]) => changes.filter(change => change.namespace === stage.namespace);
 
@@ -106,6 +108,7 @@ export function planStories(open: () => Promise<Stage & Eyes>, release: string):
       console.log(
         `${what}: ${plan.changes.length} objects, ${told.join(', ') || 'nothing restarts'}, ${plan.order.length} pairs in order`,
       );
+      figure('edits planned exactly', ++exact);
     });
   });
 }

@@ -6,6 +6,7 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Pod, type Resource, Secret } from '../../src/kube/resource.ts';
+import { figure } from './figure.ts';
 import { conditionOf, gone, ready, type Stage, until, valueIn, writesAtRest } from './stage.ts';
 
 const sample = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject & { spec: object };
@@ -23,7 +24,14 @@ export interface SliceOptions {
 /** What the policy Retain keeps: data, and what opens or reads it. */
 const RETAINED = {
   PersistentVolumeClaim: ['data-mariadb-0', 'data-rabbitmq-0'],
-  Secret: ['keystone-admin', 'keystone-credential-keys', 'keystone-fernet-keys', 'mariadb-root', 'rabbitmq-admin'],
+  Secret: [
+    'keystone-admin',
+    'keystone-credential-keys',
+    'keystone-fernet-keys',
+    'mariadb-root',
+    'openstack-owner',
+    'rabbitmq-admin',
+  ],
 };
 
 /** The slice from nothing to nothing. The stories build on each other. */
@@ -136,6 +144,7 @@ export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles
 
     it(`writes nothing in ${rest} s at rest, also right after a restart (rule 14)`, async () => {
       expect(await writesAtRest(stage, rest)).toEqual([]);
+      figure('seconds at rest without a write', rest);
       expect(conditionOf(await stage.get(OpenStackControlPlane, 'slice'))?.status).toBe('True');
     });
 
@@ -181,6 +190,7 @@ export function sliceStories(open: () => Promise<Stage>, { release, rest, cycles
         );
         await onlyRetainedIsLeft();
         console.log(`cycle ${cycle}: ${kills} kills, 0 bad end states`);
+        figure(`cycle ${cycle}, kills of the operator`, kills);
         expect(kills).toBeGreaterThan(2);
       },
     );

@@ -13,6 +13,7 @@ import { paths } from '../../lab/paths.ts';
 import { must } from '../../lab/shell.ts';
 import { tempestVenv } from '../../lab/venv.ts';
 import { Secret } from '../../src/kube/resource.ts';
+import { figure } from './figure.ts';
 import { makeKey } from './guest.ts';
 import { labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
@@ -110,6 +111,9 @@ describe(`Tempest on the cloud of the lab, ${release}`, { timeout: 7_200_000 }, 
     writeFileSync(join(folder, 'output.txt'), text);
     const verdict = verdictOf(text);
     console.log(`\nTempest smoke: ${verdict.passed} passed, ${verdict.failed} failed, ${verdict.skipped} skipped`);
+    figure('Tempest passed', verdict.passed);
+    figure('Tempest failed', verdict.failed);
+    figure('Tempest skipped', verdict.skipped);
     for (const line of [...linesOf(text, 'SKIPPED'), ...linesOf(text, 'FAILED')]) console.log(line);
     await tenant.sweep();
     expect(linesOf(text, 'FAILED')).toEqual([]);

@@ -9,6 +9,7 @@ import { viewOf } from '../../src/insight/view.ts';
 import { type Cause, why } from '../../src/insight/why.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Secret } from '../../src/kube/resource.ts';
+import { figure } from './figure.ts';
 import { type Eyes, gone, ready, type Stage, until, valueIn } from './stage.ts';
 
 /** A living slice is broken in one way after the other; each time `why` must name the cause, who acts and the command. */
@@ -49,6 +50,7 @@ export function whyStories(open: () => Promise<Stage & Eyes>, release: string): 
   };
   const short = (cause: Cause): string => `${cause.reason}: ${cause.root.kind} ${cause.root.name}`;
   let kept = '';
+  let explained = 0;
 
   const breakages: readonly Breakage[] = [
     {
@@ -199,6 +201,7 @@ export function whyStories(open: () => Promise<Stage & Eyes>, release: string): 
       expect(cause.chain.length).toBeGreaterThan(0);
       expect(last.map(short), 'one cause, and nothing else').toEqual([short(cause)]);
       console.log(`${what}: ${short(cause)}: ${cause.command}`);
+      figure('breakages explained', ++explained);
       await breakage.mends();
       await until(
         stage,

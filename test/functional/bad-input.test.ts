@@ -338,13 +338,22 @@ describe('breaks on the way', () => {
     await story.mends(OpenStackControlPlane, 'slice');
   });
 
-  it('a database dropped by hand is made anew, schema and all', async () => {
+  it('a database dropped by hand is created again only when the user accepts the loss', async () => {
     const story = await withSlice();
     const { cloud } = story;
     const server = Object.values(cloud.backends.disks.sql)[0]!;
     server.databases = {};
-    const words = ['Database keystone is gone from MariaDB mariadb', 'Operator: make it anew'];
+    const words = ['Database keystone on MariaDB mariadb does not exist', 'User: restore it from a backup, or accept'];
     await story.tells(Keystone, 'keystone', 'DatabaseReady', 'DatabaseLost', ...words);
+    await cloud.sim.run(1_800_000);
+    expect(server.databases.keystone).toBeUndefined();
+    // An annotation of an earlier loss accepts none of this one.
+    const accept = (time: string) => annotate({ 'openstack.k8s.io/accept-data-loss': time });
+    cloud.hands.patch(Keystone, NS, 'keystone', accept('2025-01-01T00:00:00Z'));
+    await cloud.sim.run(300_000);
+    expect(server.databases.keystone).toBeUndefined();
+    const { lostSince } = cloud.get(Keystone, 'keystone')!.status as { lostSince: string };
+    cloud.hands.patch(Keystone, NS, 'keystone', accept(lostSince));
     await story.mends(Keystone, 'keystone');
     await story.mends(OpenStackControlPlane, 'slice');
     expect(server.databases.keystone?.keystone?.users.admin).toBeDefined();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NovaCompute } from '../../api/nova/compute.ts';
 import { CephStorage } from '../../api/openstack/cephstorage.ts';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Glance } from '../../api/openstack/glance.ts';
 import { commandOf, type Programs } from '../../src/embedded/pretend/program.ts';
 import {
@@ -28,10 +29,45 @@ import {
   template,
   text,
 } from './services.ts';
+import { withSlice } from './stories.ts';
 
 const on = (spec: object = {}) => ({ ceph: { enabled: true, external: { secret: 'ceph-admin' }, ...spec } });
 const withSecret = (cloud: Cloud): void => cloud.apply(cephSecret());
 const script = (cloud: Cloud, step = 'pools') => text(cloud, `ceph-${step}-config-data`, 'ceph.sh');
+
+describe('storageBackend ceph', { timeout: 120_000 }, () => {
+  const cloud = (sections: object) => cloudWith({ storageBackend: 'ceph', glance: { enabled: true }, ...sections });
+
+  it('switches the ceph section on', async () => {
+    const ceph = { external: { secret: 'ceph-admin' } };
+    const made = await readyCloud({ storageBackend: 'ceph', glance: { enabled: true }, ceph }, withSecret);
+    expect(made.condition(CephStorage, 'ceph')?.status).toBe('True');
+    const { services = [] } = (made.get(OpenStackControlPlane, 'slice')?.status ?? {}) as {
+      services?: { name: string; ready: boolean }[];
+    };
+    expect(services.filter(({ name }) => name === 'ceph')).toMatchObject([{ ready: true }]);
+    expect(text(made, 'glance-config-data', '01-glance.conf')).toContain('rbd_store_pool = images\n');
+  });
+
+  it('names the fields of the cloud that are missing for it', async () => {
+    const story = await withSlice();
+    story.cloud.apply(cloud({}));
+    const words = ['spec.storageBackend is ceph, and neither spec.ceph.external nor spec.ceph.rook is set'];
+    const name = 'User: name the Secret of an existing cluster in spec.ceph.external.secret';
+    await story.tells(OpenStackControlPlane, 'slice', 'CephStorageReady', 'FieldMissing', ...words, name);
+    expect(story.cloud.get(CephStorage, 'ceph')).toBeUndefined();
+    story.cloud.apply(cephSecret(), cloud({ ceph: { external: { secret: 'ceph-admin' } } }));
+    await story.cloud.ready(OpenStackControlPlane, 'slice');
+  });
+
+  it('leaves a CephStorage beside the cloud to whoever made it', async () => {
+    const { cloud: made } = await withSlice();
+    made.apply(cephSecret(), objectOf(CephStorage, 'ceph', { external: { secret: 'ceph-admin' } }), cloud({}));
+    await made.ready(Glance, 'glance');
+    await made.ready(OpenStackControlPlane, 'slice');
+    expect(made.get(CephStorage, 'ceph')?.metadata.ownerReferences).toBeUndefined();
+  });
+});
 
 describe('CephStorage', () => {
   it('makes pools and users by a Job, and hands each service its key', async () => {
@@ -41,7 +77,9 @@ describe('CephStorage', () => {
       expect(script(cloud)).toContain(`pool '${pool}' '' ''\n`);
     const rings = text(cloud, 'ceph-pools-config-data', 'clients.keyring');
     const key = text(cloud, 'ceph-glance', 'key');
-    expect(rings).toContain(`[client.openstack-ceph-glance]\n\tkey = ${key}\n\tcaps mon = "profile rbd"`);
+    expect(rings).toContain(
+      `[client.${text(cloud, 'ceph-glance', 'user')}]\n\tkey = ${key}\n\tcaps mon = "profile rbd"`,
+    );
     expect(key).toMatch(/^AQ.{36}==$/);
     expect(text(cloud, 'ceph-glance-key', 'key')).toBe(key);
     // The administrator's key is nobody's but the Job's.
@@ -118,7 +156,8 @@ describe('CephStorage', () => {
       if (script(cloud, 'drop')) dropped.push(script(cloud, 'drop'));
       return dropped.length > 0;
     });
-    expect(dropped[0]).toContain("ceph osd pool rm 'images' 'images' --yes-i-really-really-mean-it\n");
+    expect(dropped[0]).toMatch(/^OWNER='openstack-operator=[0-9a-f]{16}=CephStorage=ceph'$/m);
+    expect(dropped[0]).toContain('drop_pool "$name"');
     await cloud.settle();
     expect(cloud.left()).toEqual(['Secret ceph-admin']);
   }, 60_000);
@@ -132,7 +171,7 @@ describe('what stands on Ceph', () => {
     expect(conf).toContain('enabled_backends = rbd:rbd\n');
     expect(conf).toMatch(/\[rbd\]\nrbd_store_ceph_conf = \/etc\/ceph\/ceph.conf\nrbd_store_pool = images\n/);
     expect(text(cloud, 'glance-config-data', 'ceph.conf')).toContain(
-      'keyring = /etc/ceph/ceph.client.openstack-ceph-glance.keyring\n',
+      `keyring = /etc/ceph/ceph.client.${text(cloud, 'ceph-glance', 'user')}.keyring\n`,
     );
   });
 

@@ -123,11 +123,12 @@ describe('Cinder', () => {
     expect(cloud.get(StatefulSet, 'cinder-backup')).toBeDefined();
     expect(text(cloud, 'cinder-config-data', '01-cinder-backup.conf')).toContain('backup_ceph_pool = backups\n');
     // It reads the volumes it backs up, with the key of whoever made them.
-    for (const user of ['cinder', 'cinder-backup'])
+    const userOf = (client: string) => text(cloud, `ceph-${client}`, 'user');
+    for (const user of ['cinder', 'cinder-backup'].map(userOf))
       expect(text(cloud, 'cinder-config-data', 'ceph.conf')).toContain(
-        `[client.openstack-ceph-${user}]\nkeyring = /etc/ceph/ceph.client.openstack-ceph-${user}.keyring\n`,
+        `[client.${user}]\nkeyring = /etc/ceph/ceph.client.${user}.keyring\n`,
       );
-    expect(text(cloud, 'cinder-config-data', 'ceph.client.openstack-ceph-cinder.keyring')).toContain(
+    expect(text(cloud, 'cinder-config-data', `ceph.client.${userOf('cinder')}.keyring`)).toContain(
       text(cloud, 'ceph-cinder', 'key'),
     );
     removeCloud(cloud);

@@ -9,6 +9,7 @@ import { createStore, restoreStore, type Snapshot, type Store } from '../../src/
 import type { AnyObject, Condition } from '../../src/kube/object.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import { createOperator, type OperatorOptions } from '../../src/operator/operator.ts';
+import { OWNER_SECRET } from '../../src/runtime/plan/names.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
 import { PLANS } from '../../src/services/list.ts';
 
@@ -140,11 +141,15 @@ export class Cloud {
 
   /** What is in the namespace, Events left out. */
   left(): readonly string[] {
-    return this.store
-      .objects()
-      .filter(object => object.metadata.namespace === NS && object.kind !== 'Event')
-      .map(object => `${object.kind} ${object.metadata.name}`)
-      .sort();
+    return (
+      this.store
+        .objects()
+        .filter(object => object.metadata.namespace === NS && object.kind !== 'Event')
+        // The namespace's owner id outlives every cloud in it.
+        .filter(object => object.metadata.name !== OWNER_SECRET)
+        .map(object => `${object.kind} ${object.metadata.name}`)
+        .sort()
+    );
   }
 
   apply(...objects: object[]): void {

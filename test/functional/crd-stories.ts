@@ -103,6 +103,33 @@ export function crdStories(ground: () => Promise<Send>, options: { tables: boole
       expect(bad).toEqual([]);
     });
 
+    it.each(KINDS.filter(kind => kind.specFields.includes('release')).map(kind => kind.kind))(
+      '%s: spec.release is free until a release runs, and then stays at it',
+      async name => {
+        const object = (release: string): AnyObject => make(name, 'released', { release });
+        const ask = async (release: string): Promise<string> => {
+          const { status, body } = await apply('edits', object(release));
+          return status < 300 ? 'fine' : message(body);
+        };
+        const runs = (release: string) =>
+          send({
+            method: 'PATCH',
+            path: `${pathOf(resourceOf(object(release)), 'edits', 'released')}/status`,
+            contentType: 'application/merge-patch+json',
+            body: { status: { release } },
+          });
+        expect([await ask('2025.2'), await ask('2025.1'), await ask('2025.2')]).toEqual(['fine', 'fine', 'fine']);
+        expect((await runs('2025.2')).status).toBe(200);
+        for (const release of ['2025.1', '2026.1'])
+          expect(await ask(release)).toContain("spec.release can't change while another release runs");
+        expect(await ask('2025.2')).toBe('fine');
+        // As a cloud whose spec was changed before there was a rule: it may be set back, and its status written.
+        expect((await runs('2025.1')).status).toBe(200);
+        expect(await ask('2025.2')).toBe('fine');
+        expect(await ask('2025.1')).toBe('fine');
+      },
+    );
+
     it.each(KINDS.map(kind => kind.kind))('%s without a spec is defaulted as zod does it', async name => {
       const kind = kindNamed(name)!;
       const answer = await apply('empty', make(name, 'empty'));

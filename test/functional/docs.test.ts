@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /** Folders that are ours; at the top there are also downloads and results of runs. */
-const FOLDERS = ['api', 'bench', 'config', 'docs', 'lab', 'src', 'test'];
+const FOLDERS = ['api', 'bench', 'config', 'docs', 'evidence', 'lab', 'src', 'test'];
 const pages = [
   ...readdirSync('.'),
   ...FOLDERS.filter(existsSync).flatMap(folder =>
@@ -51,7 +51,7 @@ const targetsIn = (code: string): string[] =>
 
 /** Paths of this repository that are written out: no placeholders, no patterns, nothing that a run makes. */
 const pathsIn = (code: string): string[] =>
-  [...code.matchAll(/(?:^|[\s`"'(])((?:api|src|test|lab|bench|config|docs)\/[\w./-]+)(?=$|[\s`"'),:;])/gm)]
+  [...code.matchAll(/(?:^|[\s`"'(])((?:api|src|test|lab|bench|evidence|config|docs)\/[\w./-]+)(?=$|[\s`"'),:;])/gm)]
     .map(match => match[1]!.replace(/[./]+$/, ''))
     .filter(path => !path.includes('...'));
 

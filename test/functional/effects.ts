@@ -1,3 +1,4 @@
+import { readMark } from '../../src/cloud/ownership.ts';
 import type { Cloud as Ports } from '../../src/cloud/ports.ts';
 import { nativeHash } from '../../src/cloud/statements.ts';
 import type { Exit, Programs, Run } from '../../src/embedded/pretend/program.ts';
@@ -43,13 +44,18 @@ function perform(run: Run, cloud: Ports, passwords: readonly string[]): Promise<
   const at = { host: value('host'), port: Number(value('port')), user: value('user'), password: value('password') };
   return (async () => {
     const sql = cloud.sql(at);
-    for (const [, name] of setup.matchAll(/^CREATE DATABASE IF NOT EXISTS `(\w+)`/gm)) await sql.ensureDatabase(name!);
+    let owner = { id: '', object: '' };
+    for (const [, name, comment] of setup.matchAll(/^CREATE DATABASE IF NOT EXISTS `(\w+)`.* COMMENT '([^']+)'/gm)) {
+      const mark = readMark(comment)!;
+      owner = mark;
+      await sql.ensureDatabase(name!, { owner }, mark.users);
+    }
     for (const [, user, hash] of setup.matchAll(/^CREATE USER IF NOT EXISTS '([^']+)'@'%'.* USING '([^']+)'/gm)) {
       const grants = [...setup.matchAll(/^GRANT ALL PRIVILEGES ON `([^`]+)`\.\* TO '([^']+)'/gm)];
       const databases = grants.filter(grant => grant[2] === user).map(grant => grant[1]!.replaceAll('\\_', '_'));
       const password = passwords.find(each => nativeHash(each) === hash);
       if (password === undefined) throw new Error(`no Secret holds the password of ${user}`);
-      await sql.ensureUser(user!, password, databases);
+      await sql.ensureUser(user!, password, databases, { owner });
     }
   })();
 }

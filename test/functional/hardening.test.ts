@@ -79,6 +79,32 @@ function podsOf(cloud: Cloud): Map<string, PodSpec> {
 }
 const podIn = (spec: unknown): PodSpec => (spec as { template: { spec: PodSpec } }).template.spec;
 
+describe('secrets', () => {
+  it('of Keystone are read from folders of its own user, and generated passwords fit into bcrypt', async () => {
+    const sections = { heat: { enabled: true }, horizon: { enabled: true }, glance: { enabled: true } };
+    const cloud = await readyCloud(sections);
+    const keystone = [...podsOf(cloud)].filter(([name]) => name.startsWith('keystone-'));
+    expect(keystone.length).toBeGreaterThan(3);
+    for (const [name, { containers, initContainers = [], volumes = [] }] of keystone) {
+      // The kubelet lets everybody list the folder of a Secret.
+      const secrets = volumes.filter(volume => volume.secret).map(volume => volume.name);
+      const repositories = containers.flatMap(({ volumeMounts = [] }) =>
+        volumeMounts.filter(({ mountPath }) => /^\/etc\/keystone\/(fernet|credential)-keys$/.test(mountPath)),
+      );
+      expect([name, repositories.map(mount => mount.subPath)]).toEqual([name, ['fernet-keys', 'credential-keys']]);
+      expect(repositories.filter(mount => secrets.includes(mount.name))).toEqual([]);
+      expect(initContainers.map(({ command }) => command?.[2])).toEqual([expect.stringContaining('umask 077')]);
+    }
+    const passwords = cloud.hands.list(Secret, NS).flatMap(({ data }) =>
+      Object.entries((data ?? {}) as Record<string, string>)
+        .filter(([key]) => key.endsWith('password'))
+        .map(([, value]) => Buffer.from(value, 'base64').length),
+    );
+    expect(passwords.length).toBeGreaterThan(5);
+    expect(Math.max(...passwords)).toBeLessThanOrEqual(72);
+  }, 60_000);
+});
+
 /** By the beginning of the pod's name: what can't be restricted, and why. docs/explanation/hardening.md tells it to people. */
 const ON_THE_NODE: Readonly<Record<string, string>> = {
   'ovn-controller-': 'the switch of the node: its network, its folders',

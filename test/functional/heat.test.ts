@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Heat } from '../../api/openstack/heat.ts';
 import { Deployment, Job, StatefulSet } from '../../src/kube/resource.ts';
 import { NS } from './cloud.ts';
@@ -88,9 +89,16 @@ describe('Heat', () => {
 
   it('leaves nothing under Delete', async () => {
     const cloud = await readyCloud({ ...on(), deletionPolicy: 'Delete' });
-    cloud.apply(cloudWith({ deletionPolicy: 'Delete', heat: { enabled: false } }));
+    // The cloud stays, and with it its Keystone: what is left there must have been taken back.
+    cloud.hands.patch(OpenStackControlPlane, NS, 'slice', {
+      metadata: { annotations: { 'openstack.k8s.io/paused': 'true' } },
+    });
+    cloud.hands.remove(Heat, NS, 'heat');
     await cloud.settle();
     expect(keystoneOf(cloud).domains).toEqual({});
+    cloud.hands.patch(OpenStackControlPlane, NS, 'slice', {
+      metadata: { annotations: { 'openstack.k8s.io/paused': null } },
+    });
     removeCloud(cloud);
     await cloud.settle();
     expect(cloud.left()).toEqual([]);

@@ -9,11 +9,19 @@ import { Keystone } from '../../api/openstack/keystone.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { Certificate, pathOf, type Resource, Service, StatefulSet } from '../../src/kube/resource.ts';
+import {
+  Certificate,
+  DaemonSet,
+  pathOf,
+  type Resource,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../src/kube/resource.ts';
 import { authority, CERT_MANAGER, certManager, installForeign, issuer } from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
 import { standsOn } from './samples.ts';
-import { cloudWith, readyCloud, template, text } from './services.ts';
+import { cloudWith, readyCloud, secret, template, text } from './services.ts';
 
 const minimal = parse(readFileSync('config/samples/controlplane_minimal.yaml', 'utf8')) as AnyObject & { spec: object };
 
@@ -27,6 +35,8 @@ function balance(cloud: Cloud, service: string, ip: string): void {
   );
   expect(answer.status).toBe(200);
 }
+
+const keys = (cloud: Cloud, name: string): string[] => Object.keys((cloud.get(Secret, name)?.data ?? {}) as object);
 
 const reach = (cloud: Cloud, kind: Resource, name: string) => cloud.condition(kind, name, 'HostsCanReach');
 
@@ -46,7 +56,9 @@ describe('hosts outside the cluster', () => {
     });
     expect(reach(cloud, RabbitMQ, 'rabbitmq')).toBeUndefined();
     const rabbit = template(cloud, StatefulSet, 'rabbitmq');
-    const inside = text(cloud, 'nova-metadata-compute-config', '05-nova-metadata.conf');
+    const agent = template(cloud, DaemonSet, 'ovn-metadata-agent');
+    const inside = text(cloud, 'nova-metadata-agent-config', '05-nova-metadata.conf');
+    expect(text(cloud, 'nova-metadata-compute-config', '05-nova-metadata.conf')).toBe(inside);
 
     const at = (port: number) => ({ type: 'NodePort', hostname: 'node.example.org', port });
     cloud.apply({
@@ -94,9 +106,12 @@ describe('hosts outside the cluster', () => {
     expect(conf).not.toContain('svc.cluster.local');
     expect(conf).toContain('novncproxy_base_url = http://console.example.org:443/vnc_lite.html\n');
     // Who is in the cluster goes on as before.
-    expect(text(cloud, 'nova-metadata-compute-config', '05-nova-metadata.conf')).toBe(inside);
-    const hosts = text(cloud, 'nova-metadata-compute-config', '05-nova-metadata-hosts.conf');
+    expect(text(cloud, 'nova-metadata-agent-config', '05-nova-metadata.conf')).toBe(inside);
+    expect(template(cloud, DaemonSet, 'ovn-metadata-agent')).toEqual(agent);
+    expect(keys(cloud, 'nova-metadata-compute-config')).toEqual(['05-nova-metadata.conf']);
+    const hosts = text(cloud, 'nova-metadata-compute-config', '05-nova-metadata.conf');
     expect(hosts).toContain('nova_metadata_host = node.example.org\nnova_metadata_port = 30775\n');
+    expect(hosts).toContain(/metadata_proxy_shared_secret = \S+/.exec(inside)?.[0]);
     expect(template(cloud, StatefulSet, 'rabbitmq')).toEqual(rabbit);
     expect(text(cloud, 'nova-cell1-conductor-config-data', '01-nova.conf')).not.toContain('203.0.113.7');
 
@@ -105,7 +120,57 @@ describe('hosts outside the cluster', () => {
     for (const service of ['rabbitmq-hosts', 'keystone-api-hosts', 'nova-metadata-hosts'])
       expect([service, cloud.get(Service, service)]).toEqual([service, undefined]);
     expect(text(cloud, 'nova-cell1-compute-config', '01-nova.conf')).toContain('@rabbitmq.openstack.svc');
-    expect(text(cloud, 'nova-metadata-compute-config', '05-nova-metadata-hosts.conf')).toBe('');
+    expect(text(cloud, 'nova-metadata-compute-config', '05-nova-metadata.conf')).toBe(inside);
+  }, 120_000);
+
+  it('of a cell that serves metadata itself find it where its expose says', async () => {
+    const cloud = await Cloud.start();
+    standsOn(cloud, 'minimal');
+    const metadataServiceTemplate = { enabled: true, expose: { hostname: 'metadata.example.org', port: 8443 } };
+    const cell1 = { metadataServiceTemplate, novaComputeTemplates: { libvirt: { computeDriver: 'libvirt' } } };
+    cloud.apply({ ...minimal, spec: { ...minimal.spec, nova: { cellTemplates: { cell0: {}, cell1 } } } });
+    await cloud.ready(OpenStackControlPlane, 'minimal');
+    await cloud.settle();
+    const [name, key] = ['nova-cell1-metadata-compute-config', '05-nova-metadata.conf'];
+    expect(cloud.get(NovaCell, 'nova-cell1')?.status).toMatchObject({ metadataConfigSecret: name });
+    expect(keys(cloud, name)).toEqual([key]);
+    expect(text(cloud, name, key)).toContain('nova_metadata_host = metadata.example.org\nnova_metadata_port = 8443\n');
+    const inside = text(cloud, 'nova-cell1-metadata-agent-config', key);
+    expect(inside).toContain('nova_metadata_host = nova-cell1-metadata.openstack.svc.cluster.local\n');
+    expect(text(cloud, 'ovn-config-data', key)).toBe(inside);
+  }, 120_000);
+
+  it('leave agents in the cluster alone that an earlier version gave their address', async () => {
+    const cloud = await Cloud.start();
+    standsOn(cloud, 'minimal');
+    const nova = { metadataServiceTemplate: { expose: { hostname: 'metadata.example.org' } } };
+    const exposed = { ...minimal, spec: { ...minimal.spec, nova } };
+    cloud.apply(exposed);
+    await cloud.ready(OpenStackControlPlane, 'minimal');
+    await cloud.settle();
+    const agent = () => template(cloud, DaemonSet, 'ovn-metadata-agent');
+    const files = () => JSON.stringify(agent());
+    expect(files()).not.toContain('05-nova-metadata-hosts.conf');
+    // As that version left it: agents that mount both addresses.
+    cloud.crashOperator();
+    const key = '05-nova-metadata.conf';
+    const both = {
+      [key]: text(cloud, 'nova-metadata-agent-config', key),
+      '05-nova-metadata-hosts.conf': text(cloud, 'nova-metadata-compute-config', key),
+    };
+    cloud.apply(secret('earlier', both));
+    const { spec } = agent() as { spec: { volumes: { name: string; secret?: object }[] } };
+    const volumes = spec.volumes.map(each => (each.secret ? { ...each, secret: { secretName: 'earlier' } } : each));
+    cloud.hands.patch(DaemonSet, NS, 'ovn-metadata-agent', { spec: { template: { spec: { volumes } } } });
+    cloud.startOperator();
+    await cloud.settle();
+    expect(files()).toContain('05-nova-metadata-hosts.conf');
+    const before = files();
+    await cloud.sim.run(1_800_000);
+    expect(files()).toBe(before);
+    cloud.apply(minimal);
+    await cloud.settle();
+    expect(files()).not.toContain('05-nova-metadata-hosts.conf');
   }, 120_000);
 
   it('are told which field is missing', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NovaCell } from '../../api/nova/cell.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
+import { Secret } from '../../src/kube/resource.ts';
 import type { Cloud } from './cloud.ts';
 import { NS } from './cloud.ts';
 import { cephSecret, cloudWith, keystoneOf, label, readyCloud, sqlOf } from './services.ts';
@@ -87,14 +88,22 @@ describe('a service that is disabled after the fact', () => {
     await cloud.ready(OpenStackControlPlane, 'slice');
   }, 300_000);
 
-  it('takes its data along under Delete', async () => {
+  it('leaves its data also under Delete, because the cloud is not being deleted, and finds it again', async () => {
     const heat = (enabled: boolean) => cloudWith({ heat: { enabled, deletionPolicy: 'Delete' } });
     const cloud = await readyCloud({ heat: { enabled: true, deletionPolicy: 'Delete' } });
     cloud.apply(heat(false));
     await cloud.ready(OpenStackControlPlane, 'slice');
     await cloud.settle();
-    expect(Object.keys(sqlOf(cloud).databases)).toEqual(['keystone']);
-    expect(traces(cloud, 'heat')).toEqual([]);
+    expect(Object.keys(sqlOf(cloud).databases).sort()).toEqual(['heat', 'keystone']);
+    expect(traces(cloud, 'heat')).toEqual(['heat_trustee']);
+    const kept = ['Secret heat-encryption-key', 'Secret heat-trustee'];
+    expect(cloud.left().filter(line => line.includes('heat'))).toEqual(kept);
+    const key = cloud.get(Secret, 'heat-encryption-key')?.data;
+    cloud.apply(heat(true));
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    expect(cloud.get(Secret, 'heat-encryption-key')?.data).toEqual(key);
+    cloud.hands.remove(OpenStackControlPlane, NS, 'slice');
+    await cloud.settle();
     expect(cloud.left().filter(line => line.includes('heat'))).toEqual([]);
   }, 60_000);
 });

@@ -14,6 +14,13 @@ export const everyPodField = {
   override: { podTemplate: { metadata: { annotations: { a: 'b' } } } },
 };
 
+/** Where images come from. */
+export const everyImageField = {
+  images: { other: 'example.org/two:1' },
+  imageRegistry: 'registry.example.org/mirror',
+  imagePullSecrets: [{ name: 'pull' }],
+};
+
 /** Writes down which fields of spec the rows look at, by kind: `external.hostname`, `tolerations.0.key`. */
 export class Lens {
   readonly #reads = new Map<string, Set<string>>();

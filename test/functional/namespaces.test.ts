@@ -67,7 +67,8 @@ describe('two clouds of the same name in two namespaces', () => {
     hands.remove(OpenStackControlPlane, 'second', NAME);
     await cloud.settle();
     await cloud.sim.run(1_800_000);
-    expect(cloud.store.objects().filter(o => o.metadata.namespace === 'second' && o.kind !== 'Event')).toEqual([]);
+    const left = cloud.store.objects().filter(o => o.metadata.namespace === 'second' && o.kind !== 'Event');
+    expect(left.map(o => `${o.kind} ${o.metadata.name}`)).toEqual(['Secret openstack-owner']);
     expect(writesIn('openstack')).toEqual(before);
     expect(cloud.left()).toEqual(kept);
     expect(isReady('openstack')).toBe(true);

@@ -8,9 +8,21 @@ import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../api/nova/scheduler.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
+import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { CronJob, DaemonSet, Job, Node, Pod, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
-import { adminLogin, host, keystoneOf, passwordIn, secret, sqlOf, template, text } from './services.ts';
+import {
+  adminLogin,
+  host,
+  keystoneOf,
+  label,
+  objectOf,
+  passwordIn,
+  secret,
+  sqlOf,
+  template,
+  text,
+} from './services.ts';
 import { ours, slice } from './stories.ts';
 
 const fake = { novaComputeTemplates: { fake: { computeDriver: 'fake' } } };
@@ -151,6 +163,49 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(conf).not.toContain('[api_database]');
     expect(keys(cloud, 'nova-cell0-metadata-config-data')).toEqual([]);
   });
+
+  it('by two cells is asked by the agents on the nodes of each', async () => {
+    const cloud = await readyNova();
+    for (const [index, node] of ['node-1', 'node-2'].entries())
+      label(cloud, node, { 'openstack.k8s.io/compute': '', 'example.com/cell': `cell${index + 1}` });
+    const cell = (selector: object) => ({
+      metadataServiceTemplate: { enabled: true },
+      novaComputeTemplates: { kvm: { computeDriver: 'libvirt', nodeSelector: selector } },
+    });
+    const [first, second] = [cell({ 'example.com/cell': 'cell1' }), cell({ 'example.com/cell': 'cell2' })];
+    cloud.apply(objectOf(OVNNetwork, 'ovn'), nova({ cellTemplates: { cell0: {}, cell1: first } }));
+    await cloud.ready(OVNNetwork, 'ovn');
+    await cloud.settle();
+    const alone = template(cloud, DaemonSet, 'ovn-metadata-agent');
+    expect(JSON.stringify(alone)).not.toContain('example.com/cell');
+    cloud.apply(nova({ cellTemplates: { cell0: {}, cell1: first, cell2: second } }));
+    await cloud.ready(Nova, 'nova');
+    await cloud.ready(OVNNetwork, 'ovn');
+    await cloud.settle();
+    const asked = () =>
+      cloud.hands
+        .list(Pod, NS)
+        .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']?.startsWith('metadata-agent'))
+        .map(({ spec }) => {
+          const { nodeName, volumes } = spec as { nodeName: string; volumes: { secret?: { secretName: string } }[] };
+          const copies = volumes.flatMap(({ secret: mounted }) => (mounted ? [mounted.secretName] : []));
+          const data = copies.flatMap(name => Object.values((cloud.get(Secret, name)?.data ?? {}) as object));
+          const texts = data.map(each => Buffer.from(String(each), 'base64').toString());
+          return [nodeName, ...texts.flatMap(each => /nova_metadata_host = ([\w-]+)/.exec(each)?.[1] ?? [])];
+        })
+        .sort();
+    expect(asked()).toEqual([
+      ['node-1', 'nova-cell1-metadata'],
+      ['node-2', 'nova-cell2-metadata'],
+    ]);
+    expect(cloud.get(DaemonSet, 'ovn-metadata-agent')).toBeUndefined();
+    cloud.apply(nova({ cellTemplates: { cell0: {}, cell1: first, cell2: cell({}) } }));
+    await cloud.settle();
+    expect(cloud.condition(OVNNetwork, 'ovn', 'MetadataAgentReady')).toMatchObject({
+      reason: 'CellsShareNodes',
+      message: expect.stringContaining('NovaCell nova-cell1 (cell cell1) and NovaCell nova-cell2 (cell cell2)'),
+    });
+  }, 120_000);
 
   it('refuses metadata both for all cells and by a cell', async () => {
     const cloud = await start();
@@ -329,12 +384,20 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(JSON.stringify(cloud.hands.list(Job, NS))).not.toContain('another-password');
   });
 
-  it('tells of a lost database and makes it anew, with its schema', async () => {
+  it.each([
+    ['gone', (cloud: Cloud) => void delete sqlOf(cloud).databases.nova_cell1],
+    ['empty', (cloud: Cloud) => void Object.assign(sqlOf(cloud).databases.nova_cell1!, { schemas: [] })],
+  ])('asks about a database that is %s, and creates it again only when told to', async (_, lose) => {
     const cloud = await readyNova();
-    delete sqlOf(cloud).databases.nova_cell1;
+    lose(cloud);
     const told = () => cloud.condition(Nova, 'nova', 'CellsReady')?.reason === 'DatabaseLost';
     expect(await cloud.sim.within(1_200_000, told)).toBe(true);
     expect(cloud.condition(Nova, 'nova', 'CellsReady')?.message).toContain('nova_cell1');
+    await cloud.sim.run(1_200_000);
+    expect(sqlOf(cloud).databases.nova_cell1?.schemas ?? []).toEqual([]);
+    const { lostSince } = cloud.get(Nova, 'nova')!.status as { lostSince: string };
+    const annotations = { 'openstack.k8s.io/accept-data-loss': lostSince };
+    cloud.hands.patch(Nova, NS, 'nova', { metadata: { annotations } });
     await cloud.sim.within(1_200_000, () => sqlOf(cloud).databases.nova_cell1?.schemas.includes('nova') ?? false);
     await cloud.ready(Nova, 'nova');
     expect(sqlOf(cloud).databases.nova_cell1?.schemas).toEqual(['nova']);

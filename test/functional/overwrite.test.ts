@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Horizon } from '../../api/openstack/horizon.ts';
+import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
@@ -80,19 +81,87 @@ describe('defaultConfigOverwrite', { timeout: 120_000 }, () => {
   });
 
   it.each([
-    [MariaDB, 'InputReady', {}],
-    [RabbitMQ, 'InputReady', {}],
-    [Memcached, 'InputReady', {}],
     [OVNNetwork, 'InputReady', {}],
     [OVNNetwork, 'InputReady', { northd: { defaultConfigOverwrite: { 'my.conf': '' } } }, 'spec.northd.'],
     [OVNNetwork, 'InputReady', { metadataAgent: { defaultConfigOverwrite: { 'my.conf': '' } } }, 'spec.metadataAgent.'],
-    [Horizon, 'ConfigValid', {}],
   ] as const)('is refused by $kind, which replaces none (%#)', async (kind, type, spec, at: string = 'spec.') => {
     const story = await Trouble.start();
     const own = Object.keys(spec).length > 0 ? spec : { defaultConfigOverwrite: { 'my.conf': '' } };
     story.cloud.apply(objectOf(kind, 'mine', own));
     const words = [`${at}defaultConfigOverwrite names my.conf`, 'User: take it out'];
     await story.tells(kind, 'mine', type, 'FileNotAllowed', ...words);
+  });
+
+  it.each([
+    [MariaDB, 'InputReady'],
+    [RabbitMQ, 'InputReady'],
+    [Memcached, 'InputReady'],
+    [Horizon, 'ConfigValid'],
+  ] as const)('is refused by $kind, which replaces its start only (%#)', async (kind, type) => {
+    const story = await Trouble.start();
+    story.cloud.apply(objectOf(kind, 'mine', { defaultConfigOverwrite: { 'my.conf': '' } }));
+    const words = ['spec.defaultConfigOverwrite names my.conf', 'User: use one of config.json'];
+    await story.tells(kind, 'mine', type, 'FileNotAllowed', ...words);
+  });
+});
+
+describe('defaultConfigOverwrite of config.json', { timeout: 120_000 }, () => {
+  const start = (command: string) => `${JSON.stringify({ command, config_files: [] })}\n`;
+  const own = (command: string) => ({ defaultConfigOverwrite: { 'config.json': start(command) } });
+
+  it('replaces how Kolla starts the main container, and nothing else', async () => {
+    const { cloud } = await withSlice();
+    const jobs = text(cloud, 'keystone-config-data', 'db-sync.config.json');
+    const [memcached, keystone] = ['memcached -m 1', 'uwsgi --ini /etc/uwsgi/keystone.ini --stats 127.0.0.1:1717'];
+    cloud.apply(slice({ memcached: own(memcached), mariadb: own('mariadbd'), keystone: own(keystone) }));
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    expect(text(cloud, 'keystone-config-data', 'keystone.config.json')).toBe(start(keystone));
+    expect(text(cloud, 'keystone-config-data', 'db-sync.config.json')).toBe(jobs);
+    expect(text(cloud, 'memcached-config-data', 'memcached.config.json')).toBe(start(memcached));
+    expect(text(cloud, 'mariadb-config-data', 'mariadb.config.json')).toBe(start('mariadbd'));
+    expect(mounted(cloud, Deployment, 'keystone-api')).not.toContain('config.json');
+  });
+
+  it('of a template is for its pods, of the object for its main ones', async () => {
+    const cloud = await readyCloud({
+      heat: {
+        enabled: true,
+        ...own('uwsgi --ini /etc/uwsgi/heat.ini -L'),
+        engineServiceTemplate: own('heat-engine -d'),
+      },
+    });
+    const command = (name: string) =>
+      (JSON.parse(text(cloud, 'heat-config-data', `${name}.config.json`)) as { command: string }).command;
+    expect(command('heat-api')).toBe('uwsgi --ini /etc/uwsgi/heat.ini -L');
+    expect(command('heat-engine')).toBe('heat-engine -d');
+    expect(command('heat-cfn')).toBe('uwsgi --ini /etc/uwsgi/heat-cfn.ini');
+  });
+
+  it('that is no JSON is told with field and line, and the pods run on', async () => {
+    const story = await withSlice();
+    const before = template(story.cloud, Deployment, 'keystone-api');
+    const overwrite = (text: string) => slice({ keystone: { defaultConfigOverwrite: { 'config.json': text } } });
+    story.cloud.apply(overwrite('{\n  "command": "uwsgi",\n}\n'));
+    const field = 'spec.defaultConfigOverwrite[config.json]';
+    await story.tells(
+      Keystone,
+      'keystone',
+      'ConfigValid',
+      'InvalidConfig',
+      `${field} line 3, column 1: not valid JSON`,
+    );
+    story.cloud.apply(overwrite('{"config_files": []}'));
+    await story.waits(Keystone, 'keystone', 'ConfigValid', 'InvalidConfig', `${field} line 1: command is missing`);
+    expect(template(story.cloud, Deployment, 'keystone-api')).toEqual(before);
+  });
+
+  it.each([
+    ['restricted', { podProfile: 'restricted', ...own('x') }, 'spec.podProfile restricted starts containers without'],
+  ])('is refused under podProfile %s', async (_, keystone, words) => {
+    const story = await withSlice();
+    story.cloud.apply(slice({ keystone }));
+    await story.tells(Keystone, 'keystone', 'ConfigValid', 'NotSupported', words, 'User: take it out');
   });
 });
 

@@ -372,7 +372,9 @@ describe('rotation of logins', () => {
       },
     });
     const urls = () =>
-      Object.values(sqlOf(cloud).databases.nova_api?.cells ?? {}).map(cell => parseDatabaseUrl(cell.url)?.user);
+      Object.values(sqlOf(cloud).databases.nova_api?.cells ?? {})
+        .map(cell => parseDatabaseUrl(cell.url)?.user)
+        .sort();
     expect(urls()).toEqual(['openstack-nova-cell0', 'openstack-nova-cell1']);
     order(cloud, Nova, 'nova', 'n', 'database');
     const clients = new Clients(cloud);

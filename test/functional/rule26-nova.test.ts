@@ -18,7 +18,7 @@ import {
   issuer,
 } from './certificates.ts';
 import { NS } from './cloud.ts';
-import { everyPodField, Lens } from './lens.ts';
+import { everyImageField, everyPodField, Lens } from './lens.ts';
 import { adminLogin, host, ingressClass, label, objectOf, passwordIn, readyCloud, secret, sqlOf } from './services.ts';
 
 /** Everything of the pod block, none of it left to its default. */
@@ -26,7 +26,7 @@ const pods = {
   replicas: 1,
   podProfile: 'restricted',
   ...everyPodField,
-  images: { other: 'example.org/two:1' },
+  ...everyImageField,
   defaultConfigOverwrite: { 'policy.yaml': '{}' },
   customServiceConfig: '[DEFAULT]\ndebug = true\n',
   customServiceConfigSecrets: ['more'],

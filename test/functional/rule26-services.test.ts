@@ -22,7 +22,7 @@ import {
   issuer,
 } from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
-import { everyPodField, Lens } from './lens.ts';
+import { everyImageField, everyPodField, Lens } from './lens.ts';
 import { pretendRook } from './rook.ts';
 import {
   cephSecret,
@@ -50,7 +50,7 @@ const orders = { actions: [{ name: 'rotate', id: '1', target: 'all' }] };
 const stateless = {
   ...template,
   ...orders,
-  images: { other: 'example.org/two:1' },
+  ...everyImageField,
   podProfile: 'restricted',
   credentialRotation: { schedule: '0 3 1 * *' },
   networkPolicy: { enabled: true },
@@ -132,6 +132,7 @@ async function stories(look: Lens['look']): Promise<void> {
     cephSecret(),
     secret('rings', { 'ceph.conf': `[global]\nfsid = ${FSID}\n` }),
     objectOf(CephStorage, 'ceph', {
+      ...everyImageField,
       external: { secret: 'ceph-admin', adminUser: 'admin' },
       pools: (['images', 'volumes', 'backups'] as const).map(purpose => ({
         name: purpose,
@@ -229,6 +230,12 @@ async function stories(look: Lens['look']): Promise<void> {
     cloud.hands.patch(kind, NS, name, { spec: { ingress: { gatewayRef } } });
     await cloud.ready(kind, name);
   }
+  // Others of this story use these two as well, and stay.
+  for (const [kind, name] of [
+    [CephStorage, 'ceph'],
+    [OVNNetwork, 'o'],
+  ] as const)
+    cloud.hands.patch(kind, NS, name, { metadata: { annotations: { 'openstack.k8s.io/skip-undo': 'Users' } } });
   for (const [kind, name] of [
     [Neutron, 'n'],
     [OVNNetwork, 'o'],

@@ -23,7 +23,7 @@ import {
   issuer,
 } from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
-import { everyPodField, Lens } from './lens.ts';
+import { everyImageField, everyPodField, Lens } from './lens.ts';
 import { ingressClass, secret } from './services.ts';
 import { ours, slice } from './stories.ts';
 import { Toy, toy } from './toy/index.ts';
@@ -31,7 +31,7 @@ import { Toy, toy } from './toy/index.ts';
 /** Everything of the pod block, none of it left to its default. */
 const pods = {
   ...everyPodField,
-  images: { other: 'example.org/two:1' },
+  ...everyImageField,
   customServiceConfigSecrets: ['more'],
 };
 const root = authority('root');
@@ -65,6 +65,7 @@ async function stories(look: Lens['look']): Promise<void> {
     secret('c', { 'ca.crt': root.ca }),
     slice({
       ...wholeCloud,
+      ...everyImageField,
       publicDomain: 'example.org',
       ingress: { annotations: { a: 'b' }, gatewayRef: { name: 'gw', sectionName: 's' } },
       customServiceConfig: '[DEFAULT]\ndebug = true\n',

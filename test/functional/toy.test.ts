@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
+import { rejected } from '../../src/cloud/faults.ts';
 import { conditionsOf } from '../../src/embedded/cluster.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Deployment, Job, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
@@ -155,13 +156,33 @@ describe('a service of one folder and one line', () => {
     expect(conf(cloud, '01-toy.conf')).toContain('memcache_servers = cache:11211');
   });
 
-  it('is not Ready while its API can not read its database, and comes back by itself', async () => {
+  it('is not Ready while its API answers with an error, and comes back by itself', async () => {
+    let fails = false;
+    const cloud = await Cloud.start({
+      plans: [...PLANS, toy as Plan<never>],
+      kinds: [Toy],
+      backendFaults: ({ port, method }) => {
+        if (fails && port === 'identity' && method === 'get')
+          throw rejected('The service', 'toy-api', 'GET /v1/toys: status 500');
+      },
+    });
+    cloud.apply(slice, toyObject({}));
+    await cloud.ready(Toy, 'toy');
+    fails = true;
+    await cloud.sim.within(1_200_000, () => cloud.condition(Toy, 'toy')?.status !== 'True');
+    expect(cloud.condition(Toy, 'toy', 'Answering')).toMatchObject({ status: 'False', reason: 'BackendError' });
+    expect(cloud.condition(Toy, 'toy')?.message).toContain('GET /v1/toys: status 500');
+    fails = false;
+    expect(await cloud.sim.within(1_200_000, () => cloud.condition(Toy, 'toy')?.status === 'True')).toBe(true);
+  });
+
+  it('is not Ready while its database is empty, and comes back when it is restored', async () => {
     const cloud = await readyToy();
     const database = sqlOf(cloud).databases.toy!;
     database.schemas = [];
     await cloud.sim.within(1_200_000, () => cloud.condition(Toy, 'toy')?.status !== 'True');
-    expect(cloud.condition(Toy, 'toy', 'Answering')).toMatchObject({ status: 'False', reason: 'BackendError' });
-    expect(cloud.condition(Toy, 'toy')?.message).toContain('GET /v1/toys: status 500');
+    expect(cloud.condition(Toy, 'toy', 'DatabaseReady')).toMatchObject({ status: 'False', reason: 'DatabaseLost' });
+    expect(cloud.condition(Toy, 'toy')?.message).toContain('Database toy on MariaDB mariadb is empty');
     expect(cloud.condition(Keystone, 'keystone')?.status).toBe('True');
     database.schemas = ['toy'];
     expect(await cloud.sim.within(1_200_000, () => cloud.condition(Toy, 'toy')?.status === 'True')).toBe(true);

@@ -1,3 +1,4 @@
+import { type Claim, isWithin, markOf, type Owner } from '../../cloud/ownership.ts';
 import type { Bus, BusAddress, Cloud, Identity, IdentityAddress, Sql, SqlAddress } from '../../cloud/ports.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { computeHost } from '../../services/nova/compute.ts';
@@ -42,6 +43,21 @@ export function believing(objects: () => readonly AnyObject[]): Believing {
   const done = new Set<string>();
   let effects: Effect[] = [];
   const calls = new Map<string, Call>();
+  /** Who asked for a database last; a plan assumes that what its Secrets open is the cloud's own. */
+  const markFor = (name: string): string | undefined => {
+    const call = [...calls.values()].find(each => each.method === 'ensureDatabase' && each.args[0] === name);
+    const [, claim, users] = (call?.args ?? []) as Partial<Parameters<Sql['ensureDatabase']>>;
+    return claim && markOf(claim.owner, users);
+  };
+  const ownedBy = (who: Owner | Claim, port: Where['port'], at: string) => {
+    const owner = 'owner' in who ? who.owner : who;
+    const made = (method: string): string[] =>
+      [...calls.values()]
+        .filter(call => call.port === port && placeOf(call) === at && call.method === method)
+        .filter(call => call.args.some(arg => isWithin((arg as Partial<Claim> | undefined)?.owner, owner)))
+        .map(call => String(call.args[0]));
+    return { databases: made('ensureDatabase'), vhosts: made('ensureVhost'), users: made('ensureUser') };
+  };
   const answer = async (where: Where, by: string, method: string, args: readonly unknown[]): Promise<unknown> => {
     const { port } = where;
     const at = placeOf(where);
@@ -53,10 +69,13 @@ export function believing(objects: () => readonly AnyObject[]): Believing {
       const thing = method === 'post' ? JSON.stringify(args) : what;
       calls.set(`${by} ${port} ${at} ${method} ${thing}`, { ...where, by, method, args });
     }
-    if (method === 'databases') return [...known];
+    if (method === 'databases')
+      return Object.fromEntries([...known].map(name => [name, { mark: markFor(name), empty: false }]));
+    if (method === 'owned') return ownedBy(first as Owner | Claim, port, at);
     if (method === 'column') return [];
     if (method === 'get') return { services: processes(objects()) };
     if (!/^(ensure|drop)/.test(method)) return undefined;
+    if (method === 'ensureDatabase' && known.has(what)) return false;
     if (method === 'ensureDatabase') known.add(what);
     if (method === 'dropDatabase') known.delete(what);
     const key = `${port} ${at} ${method} ${what}`;

@@ -1,5 +1,7 @@
 import { refused, rejected, unreachable } from '../../cloud/faults.ts';
+import { type Claim, isWithin, markOf, type Owner, readMark } from '../../cloud/ownership.ts';
 import type { CatalogEntry, Identity, IdentityAddress } from '../../cloud/ports.ts';
+import { settle } from '../../cloud/settle.ts';
 import { postVolumeType, volumeTypes } from '../cinder.ts';
 import { novaServices } from '../nova.ts';
 import { misfit, openingOf } from './handshake.ts';
@@ -45,6 +47,7 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
     }
     return all;
   };
+  const where = `Keystone ${host}`;
   const change = (differs: boolean, apply: () => void): boolean => {
     if (!differs) return false;
     net.mutated();
@@ -52,7 +55,7 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
     return true;
   };
 
-  function ensureEndpoints(service: KeystoneService, entry: CatalogEntry): boolean {
+  function ensureEndpoints(service: KeystoneService, entry: CatalogEntry, owner: string): boolean {
     const here = (e: KeystoneService['endpoints'][number], interface_: string) =>
       e.region === at.region && e.interface === interface_;
     let changed = false;
@@ -70,14 +73,24 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
           ) || changed;
         continue;
       }
-      const wrong = keep === undefined || keep.url !== url || have.length > 1;
+      const wrong = keep === undefined || keep.url !== url || have.length > 1 || keep.owner !== owner;
       changed =
         change(wrong, () => {
           const others = service.endpoints.filter(e => !here(e, interface_));
-          service.endpoints = [...others, { interface: interface_, region: at.region, url, ours: keep?.ours ?? true }];
+          service.endpoints = [...others, { interface: interface_, region: at.region, url, ours: true, owner }];
         }) || changed;
     }
     return changed;
+  }
+
+  /** The entry of a type as this object's: those of its kind in its namespace stand in it one after the other. */
+  async function mayWrite(row: KeystoneService, entry: CatalogEntry, claim: Claim): Promise<void> {
+    const mark = readMark(row.owner);
+    const kindIn = ({ object }: Owner) => object.split('/')[0];
+    if (mark && mark.id === claim.owner.id && kindIn(mark) === kindIn(claim.owner)) return;
+    const here = row.endpoints.filter(e => e.region === at.region);
+    const leads = here.some(e => e.url === entry.endpoints.internal) || (row.ours && here.length === 0);
+    await settle({ what: 'Catalog entry', name: entry.type, where, text: row.owner ?? '' }, claim, () => leads);
   }
 
   /** The database of a service that answers there. */
@@ -117,69 +130,79 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
       const { projects } = admin();
       return change(!projects.includes(name), () => projects.push(name));
     },
-    async ensureUser(user, password, project, roles) {
+    async ensureUser(user, password, project, roles, claim) {
       const all = admin();
       if (!all.projects.includes(project)) throw rejected('Keystone', host, `project ${project} does not exist`);
       const have = all.users[user];
+      const found = { what: 'User', name: user, where, text: have?.owner ?? '' };
+      if (have) await settle(found, claim, () => have.ours && have.password === password);
+      const owner = markOf(claim.owner);
       const held = have?.roles[project] ?? [];
-      const same = have?.enabled && have.password === password && roles.every(r => held.includes(r));
+      const right = have?.enabled && have.password === password && have.owner === owner;
+      const same = right && roles.every(r => held.includes(r));
       return change(!same, () => {
         const merged = { ...have?.roles, [project]: [...new Set([...held, ...roles])] };
-        all.users[user] = { password, enabled: true, roles: merged, ours: have?.ours ?? true };
+        all.users[user] = { password, enabled: true, roles: merged, ours: true, owner };
         for (const role of roles) if (!all.roles.includes(role)) all.roles.push(role);
       });
     },
-    async dropUser(user) {
+    async dropUser(user, owner) {
       const { users } = admin();
-      return change(users[user]?.ours === true, () => delete users[user]);
+      return change(isWithin(readMark(users[user]?.owner), owner), () => delete users[user]);
     },
     async ensureRole(name) {
       const { roles } = admin();
       return change(!roles.includes(name), () => roles.push(name));
     },
-    async ensureDomain(domain, user, password) {
+    async ensureDomain(domain, user, password, claim) {
       const all = admin();
       const have = all.domains?.[domain];
-      return change(have?.users[user] !== password, () => {
+      const owner = markOf(claim.owner);
+      const found = { what: 'Domain', name: domain, where, text: have?.owner ?? '' };
+      if (have) await settle(found, claim, () => have.ours);
+      return change(have?.users[user] !== password || have?.owner !== owner, () => {
         const users = { ...have?.users, [user]: password };
-        all.domains = { ...all.domains, [domain]: { users, ours: have?.ours ?? true } };
+        all.domains = { ...all.domains, [domain]: { users, ours: true, owner } };
       });
     },
-    async dropDomain(domain) {
+    async dropDomain(domain, owner) {
       const { domains = {} } = admin();
-      return change(domains[domain]?.ours === true, () => delete domains[domain]);
+      return change(isWithin(readMark(domains[domain]?.owner), owner), () => delete domains[domain]);
     },
-    async ensureService(entry) {
+    async ensureService(entry, claim) {
       const all = admin();
+      const owner = markOf(claim.owner);
       const found = all.services.filter(s => s.type === entry.type);
       let service = found.find(s => s.name === entry.name) ?? found[0];
+      if (service) await mayWrite(service, entry, claim);
       let changed = change(service === undefined, () => {
         const { name, type, description = '' } = entry;
-        service = { name, type, description, ours: true, endpoints: [] };
+        service = { name, type, description, ours: true, owner, endpoints: [] };
         all.services.push(service);
       });
       const mine = service!;
-      const twins = found.filter(s => s !== mine && s.ours);
+      const twins = found.filter(s => s !== mine && readMark(s.owner)?.id === claim.owner.id);
       const drifted =
-        mine.name !== entry.name || (entry.description !== undefined && mine.description !== entry.description);
+        mine.name !== entry.name ||
+        mine.owner !== owner ||
+        (entry.description !== undefined && mine.description !== entry.description);
       changed =
         change(drifted, () =>
-          Object.assign(mine, { name: entry.name, description: entry.description ?? mine.description }),
+          Object.assign(mine, { name: entry.name, owner, description: entry.description ?? mine.description }),
         ) || changed;
       changed =
         change(twins.length > 0, () => {
           all.services = all.services.filter(s => !twins.includes(s));
         }) || changed;
-      return ensureEndpoints(mine, entry) || changed;
+      return ensureEndpoints(mine, entry, owner) || changed;
     },
-    async dropService(type) {
+    async dropService(type, owner) {
       const all = admin();
-      const mine = all.services.filter(s => s.type === type);
-      const rows = mine.flatMap(s => s.endpoints).filter(e => e.region === at.region && e.ours);
-      const gone = (s: KeystoneService) => s.ours && s.endpoints.every(e => rows.includes(e));
-      return change(rows.length > 0 || mine.some(gone), () => {
-        all.services = all.services.filter(s => !(mine.includes(s) && gone(s)));
-        for (const s of mine) s.endpoints = s.endpoints.filter(e => !rows.includes(e));
+      const mine = all.services.filter(s => s.type === type && isWithin(readMark(s.owner), owner));
+      const here = (e: KeystoneService['endpoints'][number]) => e.region === at.region;
+      return change(mine.length > 0, () => {
+        for (const s of mine) s.endpoints = s.endpoints.filter(e => !here(e));
+        all.services = all.services.filter(s => !(mine.includes(s) && s.endpoints.length === 0));
       });
     },
     async get(serviceUrl, path) {

@@ -1,5 +1,7 @@
 import { refused, rejected, unreachable } from '../../cloud/faults.ts';
+import { type Claim, isWithin, type Mark, markOf, readMark } from '../../cloud/ownership.ts';
 import type { CloudError, Sql, SqlAddress } from '../../cloud/ports.ts';
+import { settle } from '../../cloud/settle.ts';
 import { fingerprint } from '../../services/tls/x509.ts';
 import { misfit } from './handshake.ts';
 import type { Database, DatabaseUrl, Net, Served, SqlServer, SqlUser } from './state.ts';
@@ -50,6 +52,14 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
     if (!me.all) throw rejected('MariaDB', `${at.host}:${at.port}`, `access denied for user ${at.user}`);
     return server;
   };
+  const where = `MariaDB ${at.host}:${at.port}`;
+  async function mayUse(server: SqlServer, user: string, claim: Claim): Promise<void> {
+    const have = server.users[user];
+    if (have === undefined) return;
+    const mark = holderOf(server, user);
+    const proven = () => claim.proof?.user === user && claim.proof.password === have.password;
+    await settle({ what: 'User', name: user, where, text: mark ? markOf(mark) : '' }, claim, proven);
+  }
   const change = (differs: boolean, apply: () => void): boolean => {
     if (!differs) return false;
     net.mutated();
@@ -60,14 +70,24 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
     async check() {
       session();
     },
-    async ensureDatabase(name) {
-      const { databases } = admin();
-      return change(databases[name] === undefined, () => {
-        databases[name] = { schemas: [] };
+    async ensureDatabase(name, claim, users) {
+      const server = admin();
+      if (SYSTEM.includes(name))
+        throw rejected('MariaDB', `${at.host}:${at.port}`, `database ${name} belongs to the server itself`);
+      const mark = markOf(claim.owner, users);
+      const have = server.databases[name];
+      if (have?.comment === mark) return false;
+      const found = { what: 'Database', name, where };
+      if (have) await settle({ ...found, text: have.comment ?? '' }, claim, () => opens(server, name, claim));
+      for (const user of users) await mayUse(server, user, claim);
+      return change(true, () => {
+        server.databases[name] = { ...(have ?? { schemas: [] }), comment: mark };
       });
     },
-    async ensureUser(user, password, databases) {
-      const { users } = admin();
+    async ensureUser(user, password, databases, claim) {
+      const server = admin();
+      await mayUse(server, user, claim);
+      const { users } = server;
       const wanted = [...databases].sort();
       const have = users[user];
       const same =
@@ -83,13 +103,21 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
         users[user] = { password, all: true, databases: [] };
       });
     },
-    async dropUser(user) {
-      const { users } = admin();
-      return change(users[user] !== undefined, () => delete users[user]);
+    async dropUser(user, owner) {
+      const server = admin();
+      const { users } = server;
+      const ours = owner === undefined || isWithin(holderOf(server, user), owner);
+      return change(users[user] !== undefined && ours, () => delete users[user]);
     },
-    async dropDatabase(name) {
+    async dropDatabase(name, owner) {
       const { databases } = admin();
-      return change(databases[name] !== undefined, () => delete databases[name]);
+      return change(isWithin(readMark(databases[name]?.comment), owner), () => delete databases[name]);
+    },
+    async owned(owner) {
+      const { databases, users } = admin();
+      const held = Object.entries(databases).filter(([, { comment }]) => isWithin(readMark(comment), owner));
+      const listed = new Set(held.flatMap(([, { comment }]) => readMark(comment)?.users ?? []));
+      return { databases: held.map(([name]) => name), users: [...listed].filter(user => users[user] !== undefined) };
     },
     async column(database, table, column) {
       const { server, me } = session();
@@ -107,9 +135,29 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
     },
     async databases() {
       const { server, me } = session();
-      return Object.keys(server.databases)
-        .filter(name => me.all || me.databases.includes(name))
-        .sort();
+      const seen = Object.entries(server.databases).filter(([name]) => me.all || me.databases.includes(name));
+      return Object.fromEntries(
+        seen
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, { comment, schemas }]) => [
+            name,
+            { ...(comment !== undefined && { mark: comment }), empty: schemas.length === 0 },
+          ]),
+      );
     },
   };
+}
+
+const SYSTEM = ['information_schema', 'mysql', 'performance_schema', 'sys'];
+
+/** The mark that lists this user. */
+function holderOf({ databases }: SqlServer, user: string): Mark | undefined {
+  const marks = Object.values(databases).map(({ comment }) => readMark(comment));
+  return marks.find(mark => mark?.users.includes(user));
+}
+
+/** Whether the credentials of the claim log in and may use this database. */
+function opens({ users }: SqlServer, name: string, { proof }: Claim): boolean {
+  const user = proof && users[proof.user];
+  return user !== undefined && user.password === proof?.password && user.databases.includes(name);
 }

@@ -8,6 +8,8 @@ export interface SqlUser {
 }
 
 export interface Database {
+  /** Text of the owner's mark. */
+  comment?: string;
   /** Services whose schema has been made here. */
   schemas: string[];
   /** Rows of Keystone, once its schema is here. */
@@ -26,8 +28,10 @@ export interface SqlServer {
 }
 
 export interface BusServer {
-  users: Record<string, { password: string; administrator: boolean; vhosts: string[] }>;
+  users: Record<string, { password: string; administrator: boolean; vhosts: string[]; mark?: string }>;
   vhosts: string[];
+  /** Marks of vhosts by name. */
+  descriptions?: Record<string, string>;
 }
 
 export interface KeystoneUser {
@@ -36,6 +40,7 @@ export interface KeystoneUser {
   /** By project. */
   roles: Record<string, string[]>;
   ours: boolean;
+  owner?: string;
 }
 
 export interface KeystoneService {
@@ -43,13 +48,15 @@ export interface KeystoneService {
   type: string;
   description: string;
   ours: boolean;
-  endpoints: { interface: string; region: string; url: string; ours: boolean }[];
+  owner?: string;
+  endpoints: { interface: string; region: string; url: string; ours: boolean; owner?: string }[];
 }
 
 export interface KeystoneDomain {
   /** Password by user; each of them has role admin on the domain. */
   users: Record<string, string>;
   ours: boolean;
+  owner?: string;
 }
 
 export interface KeystoneRows {
@@ -98,6 +105,14 @@ export interface DatabaseUrl {
 export interface Disks {
   sql: Record<string, SqlServer>;
   bus: Record<string, BusServer>;
+  /** By fsid. */
+  ceph?: Record<string, CephCluster>;
+}
+
+export interface CephCluster {
+  /** By name; `owner` is the mark in the pool's application metadata. */
+  pools: Record<string, { owner?: string }>;
+  users: Record<string, { key: string; pools: string[]; owner?: string }>;
 }
 
 /** How one process of the fake world reaches another. */

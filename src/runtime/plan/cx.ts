@@ -1,4 +1,5 @@
 import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
+import type { Claim, Owner } from '../../cloud/ownership.ts';
 import type { Cloud } from '../../cloud/ports.ts';
 import type { AnyObject, DeepReadonly, ObjectMeta } from '../../kube/object.ts';
 import type { Resource } from '../../kube/resource.ts';
@@ -18,6 +19,8 @@ export interface JobBody {
   readonly argv: readonly string[];
   /** What, when changed, makes the work due again. Never credentials that may rotate without need. */
   readonly inputs: readonly unknown[];
+  /** What a Job says by its exit code, where that is more than that it failed. */
+  readonly exits?: Readonly<Record<number, { readonly reason: string; readonly next: string }>>;
   /** The pod template's spec; the image and argv above are already in it. */
   readonly pod: object;
   readonly labels?: Readonly<Record<string, string>>;
@@ -43,7 +46,7 @@ export interface Cx<O extends Managed> {
   readonly signal: AbortSignal;
   readonly cloud: Cloud;
   readonly random: Random;
-  /** The operator's environment: RELATED_IMAGE_*, CLUSTER_DOMAIN. */
+  /** The operator's environment: RELATED_IMAGE_*, IMAGE_REGISTRY, CLUSTER_DOMAIN. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The API server's clock, for times that are stored (rule 29). */
   serverTime(): number;
@@ -69,8 +72,11 @@ export interface Cx<O extends Managed> {
 
   /** Server-side apply, unless it would change nothing. */
   apply(resource: Resource, body: Body, options?: Retention): Promise<DeepReadonly<AnyObject>>;
-  /** Applies a Deployment, StatefulSet or DaemonSet and waits until its pods run what it says. */
-  workload(resource: Resource, body: Body): Promise<DeepReadonly<AnyObject>>;
+  /**
+   * Applies a Deployment, StatefulSet or DaemonSet and waits until its pods run what it says. `earlier`: the form of an
+   * earlier version, kept where pods run it, until they are replaced for another reason: an upgrade restarts nothing.
+   */
+  workload(resource: Resource, body: Body, earlier?: Body): Promise<DeepReadonly<AnyObject>>;
   /** A child object of ours. Only the fields given are ours; the rest belongs to whoever edits the child (rule 4). */
   child<K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>): Promise<DeepReadonly<ObjectOf<K>>>;
   /** Runs once per hash of image, argv and inputs; stalls with the pod's last words when it failed (rule 10). */
@@ -85,6 +91,22 @@ export interface Cx<O extends Managed> {
   keep(object: DeepReadonly<AnyObject>): void;
   /** Deletes by UID; succeeds when it is gone, waits while it is going. */
   remove(resource: Resource, name: string): Promise<void>;
+
+  /** Who this object is to servers outside Kubernetes; `part` names a part of it. Created once per namespace. */
+  owner(part?: string): Promise<Owner>;
+  /** What this object brings along to ask a server for a thing by name. `proof`: credentials from its own Secret. */
+  claim(proof?: Claim['proof'], part?: string): Promise<Claim>;
+  /**
+   * To be called before the first act outside Kubernetes: from then on the undo of the row is due. Recorded on the object
+   * itself, so that deleting an object that never came up waits for no server.
+   */
+  effect(row?: string): Promise<void>;
+  /** Whether the row ever announced such an act. */
+  acted(): boolean;
+  /** An event on the object, when this pass has written its status. */
+  event(event: { readonly reason: string; readonly note: string }): void;
+  /** What the condition of a row says that has succeeded. */
+  note(text: string): void;
 
   /** Fields of status beside conditions. Fields of rows that did not get that far stay as they were. */
   report(status: Partial<NonNullable<O['status']>>): void;

@@ -1,18 +1,28 @@
+import type { Client } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type Condition, type DeepReadonly, type KubeObject, refOfKey } from '../../kube/object.ts';
 import { type Resource, resourceName } from '../../kube/resource.ts';
 import { type Draft, mergeConditions, transitions } from '../conditions.ts';
-import type { Result } from '../controller.ts';
+import { PassTimeout, type Result } from '../controller.ts';
 import type { Recorder } from '../events.ts';
 import { sameJson } from './canonical.ts';
 import { isEach, runEach, undoEach } from './each.ts';
 import type { Managed } from './managed.ts';
-import { FINALIZER, FINALIZER_MANAGER, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION, STATUS_MANAGER } from './names.ts';
+import {
+  FINALIZER,
+  FINALIZER_MANAGER,
+  PAUSED_ANNOTATION,
+  SKIP_UNDO_ANNOTATION,
+  STATUS_MANAGER,
+  UNDO_ANNOTATION,
+  USERS,
+} from './names.ts';
 import { conditionFor, type Outcome, outcomeOf, readyFor } from './outcome.ts';
 import { Pass, type Shared } from './pass.ts';
 import { conditionOf } from './ready.ts';
 import type { Plan, Row } from './row.ts';
 import type { Tracker } from './tracker.ts';
+import type { Unmet } from './unmet.ts';
 
 export interface Engine extends Shared {
   readonly tracker: Tracker;
@@ -31,11 +41,12 @@ export const ownerKey = (kind: Resource, key: string): string => `${resourceName
 
 /** Brings one object a step nearer to what it asks for. Level-triggered: it never learns which event called it. */
 export async function reconcile<O extends Managed>(
-  engine: Engine,
+  shared: Engine,
   plan: Plan<O>,
   key: string,
   signal: AbortSignal,
 ): Promise<Result> {
+  const engine = { ...shared, client: reporting(shared.client, signal) };
   const ref = refOfKey(key);
   const cached = engine.cache.for<O>(plan.kind).get(ref);
   if (cached === undefined) {
@@ -67,6 +78,19 @@ export async function reconcile<O extends Managed>(
   }
 }
 
+/**
+ * The client by which a pass tells what it found. One that was stopped tells nothing: its rows failed because of us. One
+ * that took too long does, or nobody would ever hear of it.
+ */
+const reporting = (client: Client, signal: AbortSignal): Client => {
+  const cut = new AbortController();
+  signal.addEventListener('abort', () => signal.reason instanceof PassTimeout || cut.abort(signal.reason), {
+    once: true,
+  });
+  if (signal.aborted && !(signal.reason instanceof PassTimeout)) cut.abort(signal.reason);
+  return client.withSignal(cut.signal);
+};
+
 const needsFinalizer = (plan: Plan<never>): boolean =>
   plan.rows.some(row => (row.undo ?? row.each?.undo) !== undefined);
 
@@ -76,9 +100,37 @@ async function runningPass<O extends Managed>(
   object: DeepReadonly<O>,
   pass: Pass<O>,
 ): Promise<Result> {
+  const refused = plan.version?.refuse(object as DeepReadonly<Managed>);
+  if (refused) return refusedPass(engine, plan, object, pass, refused);
   const outcomes = await runRows(engine, plan, object, pass);
+  if (plan.version && isProved(plan, plan.version.proof, outcomes))
+    Object.assign(pass.reported, plan.version.proved(object as DeepReadonly<Managed>));
   await writeStatus(engine, plan, object, pass, outcomes);
   return resultOf(engine, plan, pass, outcomes);
+}
+
+function isProved(plan: Plan<never>, proof: string, outcomes: ReadonlyMap<string, Outcome>): boolean {
+  const row = outcomes.get(proof);
+  if (row && row.is !== 'off') return row.is === 'ok';
+  return plan.rows.every(({ type, aside }) => aside || ['ok', 'off'].includes(outcomes.get(type)?.is ?? ''));
+}
+
+/** No row runs: what they made stays, and so does what they said of it. */
+async function refusedPass<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+  refused: Unmet,
+): Promise<Result> {
+  const type = plan.version?.type ?? '';
+  const outcome = outcomeOf(refused);
+  const said = conditionFor(type, outcome)!;
+  const kept = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready' && c.type !== type);
+  const ready = readyFor([said], new Map([[type, outcome]]));
+  engine.onRow?.(plan.kind.kind, type, outcome.is);
+  await putStatus(engine, plan, object, { ...object.status }, [ready, said, ...kept], pass);
+  return {};
 }
 
 /** Every row as soon as what it needs is there. */
@@ -123,8 +175,8 @@ async function runRow<O extends Managed>(
   }
   try {
     if (row.when && !row.when(object)) {
-      // The condition of an earlier pass is the mark that there is something to take back.
-      if (row.undo && conditionOf(object, row.type)) await row.undo(pass.cx(row.type));
+      // The condition of an earlier pass is the mark that there is something to remove.
+      if (row.off && conditionOf(object, row.type)) await row.off(pass.cx(row.type));
       await pass.prune(row.type);
       return { is: 'off' };
     }
@@ -163,7 +215,24 @@ async function deletingPass<O extends Managed>(
   pass: Pass<O>,
 ): Promise<Result> {
   if (!object.metadata.finalizers?.includes(FINALIZER)) return {};
+  // Everything in it goes whatever anybody wants, servers and credentials in any order: there is nothing to undo with.
+  if (await pass.namespaceGoes()) {
+    await dropFinalizer(engine, plan, object);
+    return {};
+  }
   const skipped = (object.metadata.annotations?.[SKIP_UNDO_ANNOTATION] ?? '').split(',').map(name => name.trim());
+  const users = skipped.includes(USERS) ? [] : (plan.users?.(pass.cx(USERS)) ?? []);
+  if (users.length > 0) {
+    const inUse: Draft = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'InUse',
+      message: `${users.length === 1 ? 'An object uses' : `${users.length} objects use`} this ${plan.kind.kind}: ${listed(users)}. User: delete ${users.length === 1 ? 'it' : 'them'} first, or give up waiting with annotation ${SKIP_UNDO_ANNOTATION}=${USERS}`,
+    };
+    const rest = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready');
+    await putStatus(engine, plan, object, { ...object.status }, [inUse, ...rest], pass);
+    return {};
+  }
   const outcomes = new Map<string, Outcome>();
   for (const row of [...plan.rows].reverse()) {
     const dependents = plan.rows.filter(other => other.uses.includes(row) || Object.values(other.needs).includes(row));
@@ -196,13 +265,17 @@ async function deletingPass<O extends Managed>(
   return resultOf(engine, plan, pass, outcomes);
 }
 
+const listed = (names: readonly string[]): string =>
+  names.length > 10 ? `${names.slice(0, 10).join(', ')} and ${names.length - 10} more` : names.join(', ');
+
 /** The set of finalizers is merged by the server, so others' stay; the UID keeps us off a successor of that name. */
 async function addFinalizer<O extends Managed>(engine: Engine, plan: Plan<O>, object: DeepReadonly<O>): Promise<void> {
   const { name, namespace, uid } = object.metadata;
   const body = {
     apiVersion: object.apiVersion,
     kind: object.kind,
-    metadata: { name, namespace, uid, finalizers: [FINALIZER] },
+    // Empty: nothing was done outside Kubernetes yet. An object without it is of an operator that did not record it.
+    metadata: { name, namespace, uid, finalizers: [FINALIZER], annotations: { [UNDO_ANNOTATION]: undoMarks(object) } },
   };
   try {
     const written = await engine.client.apply<KubeObject>(plan.kind, body, { manager: FINALIZER_MANAGER, force: true });
@@ -212,6 +285,8 @@ async function addFinalizer<O extends Managed>(engine: Engine, plan: Plan<O>, ob
     if (!(await replaced(engine, plan, object, error))) throw error;
   }
 }
+
+const undoMarks = (object: DeepReadonly<Managed>): string => object.metadata.annotations?.[UNDO_ANNOTATION] ?? '';
 
 /**
  * Whether a write failed because the object is gone, or another one has its name. A conflict alone does not say so:
@@ -253,10 +328,12 @@ async function writeStatus<O extends Managed>(
   pass: Pass<O>,
   outcomes: ReadonlyMap<string, Outcome>,
 ): Promise<void> {
-  const drafts = [...outcomes].flatMap(([type, outcome]) => conditionFor(type, outcome) ?? []);
+  const drafts = [...outcomes].flatMap(([type, outcome]) => conditionFor(type, outcome, pass.notes.get(type)) ?? []);
   const counts = drafts.filter(draft => !plan.rows.some(row => row.type === draft.type && row.aside));
   const ready = readyFor(counts, outcomes);
   await putStatus(engine, plan, object, { ...object.status, ...pass.reported }, [ready, ...drafts], pass);
+  for (const { reason, note } of pass.events)
+    engine.events.event(object, { type: 'Normal', reason, action: 'Reconcile', note: pass.mask(note) });
 }
 
 /** One write per pass, and none when nothing differs. */

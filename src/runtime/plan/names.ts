@@ -21,3 +21,11 @@ export const ADOPT_ANNOTATION = 'openstack.k8s.io/adopt';
 export const RETRY_ANNOTATION = 'openstack.k8s.io/retry';
 /** Names rows, comma-separated, whose undo is given up. */
 export const SKIP_UNDO_ANNOTATION = 'openstack.k8s.io/skip-undo';
+/** Which rows acted outside Kubernetes for this object: written before the first such act, read when it is deleted. */
+export const UNDO_ANNOTATION = 'openstack.k8s.io/undo';
+/** Says of a database that was lost, by the time of its loss, that it may be created again, empty. */
+export const ACCEPT_LOSS_ANNOTATION = 'openstack.k8s.io/accept-data-loss';
+/** The namespace's random id, which marks everything outside Kubernetes. Kept whatever is deleted. */
+export const OWNER_SECRET = 'openstack-owner';
+/** In SKIP_UNDO_ANNOTATION of a backend: do not wait for the objects that name it. */
+export const USERS = 'Users';

@@ -1,4 +1,5 @@
 import { CloudError } from '../../cloud/ports.ts';
+import { NameTaken } from '../../cloud/settle.ts';
 import { ApiError } from '../../kube/client.ts';
 import type { Draft } from '../conditions.ts';
 import { Unmet, type Who } from './unmet.ts';
@@ -36,6 +37,14 @@ export function outcomeOf(error: unknown): Exclude<Tried, { readonly is: 'ok' }>
   if (error instanceof Unmet)
     return { is: error.outcome, reason: error.reason, message: error.message, who: error.who, after: error.after };
   if (error instanceof ApiError) return apiOutcome(error);
+  if (error instanceof NameTaken)
+    return {
+      is: 'stall',
+      reason: 'NameTaken',
+      message: `${error.message}. User: ${error.next}`,
+      who: 'User',
+      after: LOOK_AGAIN_MS,
+    };
   if (error instanceof CloudError) {
     if (error.fault === 'refused')
       return {
@@ -87,12 +96,12 @@ function apiOutcome(error: ApiError): ReturnType<typeof outcomeOf> {
 const innermost = (error: Error): Error => (error.cause instanceof Error ? innermost(error.cause) : error);
 
 /** A row's condition; a row that is off has none. */
-export function conditionFor(type: string, outcome: Outcome): Draft | undefined {
+export function conditionFor(type: string, outcome: Outcome, note = ''): Draft | undefined {
   switch (outcome.is) {
     case 'off':
       return undefined;
     case 'ok':
-      return { type, status: 'True', reason: 'Succeeded', message: '' };
+      return { type, status: 'True', reason: 'Succeeded', message: note };
     case 'blocked':
       return { type, status: 'Unknown', reason: 'Blocked', message: `Waiting for ${outcome.by}` };
     default:

@@ -1,19 +1,33 @@
 import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
+import type { Owner } from '../../cloud/ownership.ts';
 import type { Cloud } from '../../cloud/ports.ts';
 import type { Cache, Informer } from '../../kube/cache.ts';
 import type { Client } from '../../kube/client.ts';
+import { ApiError } from '../../kube/errors.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
-import { Job, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
+import { Job, Namespace, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
 import { redactText } from '../../world/log.ts';
+import { Lru } from '../../world/lru.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
-import { hashOf, shortHash } from './canonical.ts';
+import { hashOf, sameJson, shortHash } from './canonical.ts';
 import type { Body, Cx, JobBody, Retention, Wish } from './cx.ts';
 import { dress, mayDelete, notOurs } from './dress.ts';
 import type { Managed } from './managed.ts';
 import { applied, appliedTemplate } from './match.ts';
-import { MANAGER, RETRY_ANNOTATION, ROW_LABEL, STEP_LABEL } from './names.ts';
-import { assertReady, conditionOf, jobFailure, jobStuck, workloadUnmet } from './ready.ts';
+import {
+  ADOPT_ANNOTATION,
+  FINALIZER,
+  FINALIZER_MANAGER,
+  MANAGED_LABEL,
+  MANAGER,
+  OWNER_SECRET,
+  RETRY_ANNOTATION,
+  ROW_LABEL,
+  STEP_LABEL,
+  UNDO_ANNOTATION,
+} from './names.ts';
+import { assertReady, conditionOf, jobExit, jobFailure, jobStuck, workloadUnmet } from './ready.ts';
 import { HANGS_MS, rollOf } from './roll.ts';
 import type { Plan } from './row.ts';
 import type { Reads } from './tracker.ts';
@@ -29,6 +43,8 @@ export interface Shared {
   readonly secrets: Informer;
   readonly gate: Gate;
   readonly cloud: Cloud;
+  /** Throws when leadership is in doubt; absent where nobody else could lead. */
+  readonly fence?: () => void;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -40,12 +56,26 @@ export interface Shared {
 /** What survives a pass only to save requests: losing it costs reads and patience, never a write. */
 export class Memory {
   /** By resource and key: what was applied last, and the version that the server answered it with. */
-  readonly applied = new Map<string, { readonly hash: string; readonly version: string | undefined }>();
+  readonly applied = new Lru<string, { readonly hash: string; readonly version: string | undefined }>(MOST_APPLIED);
   /** By namespace/name of foreign Secrets: data at a version. */
-  readonly secrets = new Map<string, { version: string; data: Readonly<Record<string, string>> }>();
+  readonly secrets = new Lru<string, { version: string; data: Readonly<Record<string, string>> }>(MOST_SECRETS);
   /** By resource and key of sets that a new template waits for: what they look like, and since when. */
-  readonly rolls = new Map<string, { picture: string; since: number }>();
+  readonly rolls = new Lru<string, { picture: string; since: number }>(MOST_ROLLS);
+
+  /** It is gone: what comes under its name is another one. */
+  forget(resource: Resource, ref: Ref): void {
+    const key = keyIn(resource, ref);
+    this.applied.delete(key);
+    this.rolls.delete(key);
+    if (resource === Secret) this.secrets.delete(keyOf(ref));
+  }
 }
+
+/** Objects below some hundred clouds; an entry is a hash and a version. What is pushed out costs an apply that changes nothing. */
+const MOST_APPLIED = 50_000;
+/** Those that users bring. Each holds its data, so there are fewer. */
+const MOST_SECRETS = 1_000;
+const MOST_ROLLS = 10_000;
 
 /** Keys of connection Secrets that say where, not how to get in: a message without them would help nobody. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
@@ -89,6 +119,7 @@ export class Pass<O extends Managed> {
   readonly #reads: Reads;
   readonly #client: Client;
   readonly #signal: AbortSignal;
+  readonly #cloud: Cloud;
   /** Our own writes of this pass, ahead of the cache. */
   readonly #written = new Map<string, Live>();
   /** By row: keys of what it applied or wants kept. */
@@ -98,7 +129,13 @@ export class Pass<O extends Managed> {
   #masked: readonly string[] | undefined;
   #alive: Promise<void> | undefined;
   readonly reported: Record<string, unknown> = {};
+  readonly events: { readonly reason: string; readonly note: string }[] = [];
+  /** By row. */
+  readonly notes = new Map<string, string>();
   after: number | undefined;
+  /** Rows that acted outside Kubernetes; undefined where nobody kept a record, and all may have. */
+  #effects: ReadonlySet<string> | undefined;
+  #recording: Promise<void> = Promise.resolve();
 
   constructor(shared: Shared, plan: Plan<O>, object: DeepReadonly<O>, reads: Reads, signal: AbortSignal) {
     this.#shared = shared;
@@ -107,6 +144,105 @@ export class Pass<O extends Managed> {
     this.#reads = reads;
     this.#signal = signal;
     this.#client = shared.client.withSignal(signal);
+    const record = object.metadata.annotations?.[UNDO_ANNOTATION];
+    this.#effects = record === undefined ? undefined : new Set(record.split(',').filter(row => row !== ''));
+    const cloud = shared.cloud.during?.({ signal, fence: shared.fence ?? (() => undefined) }) ?? shared.cloud;
+    this.#cloud = cloud.asked?.(`${object.kind} ${object.metadata.name}`) ?? cloud;
+  }
+
+  /** A namespace that is being deleted takes everything along, and nothing can be created in it any more. */
+  async namespaceGoes(): Promise<boolean> {
+    const { namespace = '' } = this.#object.metadata;
+    const live = await this.#client.get<AnyObject>(Namespace, { namespace: '', name: namespace });
+    return live?.metadata.deletionTimestamp !== undefined;
+  }
+
+  readonly #adopted = (what: string, from: string): void => {
+    const before = (this.#object.status as { adopted?: readonly string[] } | undefined)?.adopted ?? [];
+    const known = (this.reported.adopted as readonly string[] | undefined) ?? before;
+    if (known.includes(what)) return;
+    this.reported.adopted = [...new Set([...known, what])].slice(-20);
+    this.events.push({
+      reason: 'Adopted',
+      note: `${what} was adopted from ${from}, as annotation ${ADOPT_ANNOTATION} says`,
+    });
+  };
+
+  /** Of an object without a record all rows may have acted: the first one that is written lists them all. */
+  #effect(row: string): Promise<void> {
+    this.#recording = this.#recording.then(async () => {
+      if (this.#effects?.has(row)) return;
+      const all = this.#effects ?? this.#plan.rows.filter(each => each.undo ?? each.each?.undo).map(each => each.type);
+      const record = new Set([...all, row]);
+      const { name, namespace, uid } = this.#object.metadata;
+      const { apiVersion, kind } = this.#object;
+      const annotations = { [UNDO_ANNOTATION]: [...record].sort().join(',') };
+      const body = { apiVersion, kind, metadata: { name, namespace, uid, finalizers: [FINALIZER], annotations } };
+      const options = { manager: FINALIZER_MANAGER, force: true };
+      await this.#ownerLives();
+      const written = await this.#client.apply(this.#plan.kind, body as AnyObject, options);
+      this.#shared.gate.wrote(uid ?? '', this.#plan.kind, written.metadata.resourceVersion);
+      this.#effects = record;
+    });
+    return this.#recording;
+  }
+
+  async #owner(part?: string): Promise<Owner> {
+    const { kind, metadata } = this.#object;
+    const object = [kind, metadata.name, ...(part === undefined ? [] : [part])].join('/');
+    return { id: await this.#ownerId(), object };
+  }
+
+  async #ownerId(): Promise<string> {
+    const ref = this.#ref(OWNER_SECRET);
+    this.#reads.read(Secret, ref);
+    const live =
+      this.#written.get(keyIn(Secret, ref)) ??
+      this.#shared.cache.for(Secret).get(ref) ??
+      (await this.#client.get<AnyObject>(Secret, ref)) ??
+      (await this.#makeOwner(ref));
+    this.#written.set(keyIn(Secret, ref), live);
+    const { id } = (live.data ?? {}) as { readonly id?: string };
+    const text = Buffer.from(id ?? '', 'base64')
+      .toString('utf8')
+      .trim();
+    if (/^[0-9a-f]{8,64}$/.test(text)) return text;
+    throw stall({
+      reason: 'SecretInvalid',
+      what: `Secret ${OWNER_SECRET} holds no owner id: its key id must be 8 to 64 hexadecimal digits`,
+      who: 'User',
+      next: 'restore it from a backup; the id is also in the marks, e.g. in the comment of a database',
+    });
+  }
+
+  /** By a create, which only one can win: two ids in one namespace would each call the other's things foreign. */
+  async #makeOwner(ref: Ref): Promise<Live> {
+    await this.#ownerLives();
+    const id = Buffer.from(this.#shared.random.bytes(8)).toString('hex');
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        ...ref,
+        labels: {
+          'app.kubernetes.io/managed-by': MANAGER,
+          'app.kubernetes.io/part-of': 'openstack',
+          [MANAGED_LABEL]: 'true',
+        },
+      },
+      type: 'Opaque',
+      data: { id: Buffer.from(id).toString('base64') },
+    };
+    try {
+      const made = await this.#client.create<AnyObject>(Secret, body, { manager: MANAGER });
+      this.#wrote(Secret, made);
+      return made;
+    } catch (error) {
+      const other =
+        error instanceof ApiError && error.status === 409 && (await this.#client.get<AnyObject>(Secret, ref));
+      if (other) return other;
+      throw error;
+    }
   }
 
   /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
@@ -132,7 +268,7 @@ export class Pass<O extends Managed> {
       name: object.metadata.name,
       namespace: object.metadata.namespace ?? '',
       signal: this.#signal,
-      cloud: shared.cloud.asked?.(`${object.kind} ${object.metadata.name}`) ?? shared.cloud,
+      cloud: this.#cloud,
       random: shared.random,
       env: shared.env,
       serverTime: () => shared.client.serverTime(),
@@ -145,13 +281,25 @@ export class Pass<O extends Managed> {
       secret: (name, keys, field) => this.#secret(name, keys, field),
       secretIfAny: name => this.#secretData(name),
       apply: (resource, body, options) => this.#apply(row, resource, body, options),
-      workload: (resource, body) => this.#workload(row, resource, body),
+      workload: (resource, body, earlier) =>
+        this.#workload(row, resource, earlier && this.#runs(row, resource, earlier) ? earlier : body),
       child: <K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>) =>
         this.#apply(row, kind, { metadata: { name }, spec }) as unknown as Promise<DeepReadonly<ObjectOf<K>>>,
       job: job => this.#job(row, job),
       generate: (name, make, options) => this.#generate(row, name, make, options),
       keep: kept => this.#keep(row, kept.kind, kept.metadata.name),
       remove: (resource, name) => this.#remove(resource, name),
+      owner: part => this.#owner(part),
+      claim: async (proof, part) => {
+        const owner = await this.#owner(part);
+        const adopt = object.metadata.annotations?.[ADOPT_ANNOTATION];
+        return { owner, ...(proof && { proof }), ...(adopt && { adopt, adopted: this.#adopted }) };
+      },
+      effect: (of = row) => this.#effect(of),
+      // Of one key of several: the record may name the key, or the row as a whole.
+      acted: () => this.#effects === undefined || [row, row.split('.')[0]!].some(name => this.#effects?.has(name)),
+      event: event => void this.events.push(event),
+      note: text => void this.notes.set(row, text),
       report: status => void Object.assign(this.reported, status),
       again: ms => this.again(ms),
       all,
@@ -371,6 +519,13 @@ export class Pass<O extends Managed> {
     return live;
   }
 
+  /** Whether there is such a workload and its pods would stay. */
+  #runs(row: string, resource: Resource, body: Body): boolean {
+    const live = this.#get(resource, body.metadata.name);
+    const key = keyIn(resource, this.#ref(body.metadata.name));
+    return live !== undefined && this.#sameTemplate(key, dress(this.#object, resource, body, row), live);
+  }
+
   #podsOf(workload: Live): readonly Live[] {
     const { selector } = workload.spec as { selector?: { matchLabels?: Record<string, string> } };
     return this.#list(Pod, selector?.matchLabels ?? {});
@@ -426,6 +581,14 @@ export class Pass<O extends Managed> {
     const pods = this.#list(Pod, { 'batch.kubernetes.io/job-name': name });
     if (live && conditionOf(live, 'Failed')?.status === 'True') {
       const said = jobFailure(pods) ?? conditionOf(live, 'Failed')?.message;
+      const meaning = job.exits?.[jobExit(pods) ?? 0];
+      if (meaning)
+        throw stall({
+          reason: meaning.reason,
+          what: `Job ${name}: ${said}`,
+          who: 'User',
+          next: `${meaning.next}, then annotate ${this.#object.kind} ${this.#object.metadata.name} with ${RETRY_ANNOTATION}=<anything new>`,
+        });
       throw stall({
         reason: 'JobFailed',
         what: `Job ${name} failed: ${said ?? 'no last words'}`,
@@ -434,6 +597,8 @@ export class Pass<O extends Managed> {
       });
     }
     const stuck = live && jobStuck(pods);
+    // It never started, so nothing is lost; a Job's pod template is fixed, and this one was made with other Secrets.
+    if (stuck && !live.metadata.deletionTimestamp && !samePullSecrets(live, job.pod)) await this.#delete(Job, live);
     if (stuck) throw wait({ ...stuck, what: `Job ${name} can't start: ${stuck.what}` });
     if (live) throw running(name, jobFailure(this.#list(Pod, { 'batch.kubernetes.io/job-name': name })));
     const rivals = this.#owned(Job).filter(
@@ -510,6 +675,12 @@ export class Pass<O extends Managed> {
     return left;
   }
 }
+
+const samePullSecrets = (live: Live, pod: object): boolean => {
+  const { template } = (live.spec ?? {}) as { readonly template?: { readonly spec?: object } };
+  const secretsOf = (spec: object = {}) => (spec as { readonly imagePullSecrets?: unknown }).imagePullSecrets ?? [];
+  return sameJson(secretsOf(template?.spec), secretsOf(pod));
+};
 
 /** The status is cut off in deed, not only in type: who reads it would not hear of its changes. */
 function wishOf(object: Live): Wish {

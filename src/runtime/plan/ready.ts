@@ -85,7 +85,7 @@ export function podTrouble(pod: Live): Cause | undefined {
         reason: 'ImagePullFailed',
         what: `image ${container.image} can't be pulled`,
         who: 'User',
-        next: 'correct the image name or make it available to the nodes',
+        next: 'correct the image name, name the Secret of its registry in imagePullSecrets, or make it available to the nodes',
       };
     const ended = container.state?.terminated ?? container.lastState?.terminated;
     if (ended && ended.exitCode !== 0 && (waiting?.reason === 'CrashLoopBackOff' || container.state?.terminated))
@@ -128,6 +128,14 @@ export function jobFailure(pods: readonly Live[]): string | undefined {
       if (container.state?.terminated && container.state.terminated.exitCode !== 0)
         return endOf(container.state.terminated);
   return undefined;
+}
+
+/** The exit code of a failed Job's pods. */
+export function jobExit(pods: readonly Live[]): number | undefined {
+  const codes = pods.flatMap(pod =>
+    (((pod.status ?? {}) as DeepReadonly<PodStatus>).containerStatuses ?? []).map(c => c.state?.terminated?.exitCode),
+  );
+  return codes.find(code => code !== undefined && code !== 0);
 }
 
 export const conditionOf = (

@@ -2,6 +2,7 @@ import type { DeepReadonly } from '../../kube/object.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { Cx, EachCx } from './cx.ts';
 import type { Managed } from './managed.ts';
+import type { Unmet } from './unmet.ts';
 
 /**
  * A row is a condition, what it needs, and what it does. Rows are values: a need is a variable, so a typo,
@@ -13,12 +14,14 @@ export interface Row<O extends Managed, T> {
   readonly needs: Needs<O>;
   /** Undone before these, though it may run without them. */
   readonly uses: readonly Row<O, unknown>[];
-  /** False: the row is satisfied with `undefined`, what it made is undone and pruned, its condition goes. */
+  /** False: the row is satisfied with `undefined`, objects that it made are pruned, its condition goes. Data stays. */
   readonly when: ((object: DeepReadonly<O>) => boolean) | undefined;
   /** Gives the value, or throws Unmet. Must be safe to run at any time, any number of times. */
   readonly run: (cx: Cx<O>, needed: never) => Promise<T>;
-  /** Takes back what `run` did outside of owned objects. Must tolerate that `run` never ran. */
+  /** For an object that is being deleted: takes back what `run` did outside of owned objects. Tolerates that it never ran. */
   readonly undo: ((cx: Cx<O>) => Promise<void>) | undefined;
+  /** When `when` turned false: removes objects that can be made again. Never data: only a deletion deletes. */
+  readonly off: ((cx: Cx<O>) => Promise<void>) | undefined;
   /** Its condition says something worth knowing, and Ready does not hang on it. */
   readonly aside: boolean;
   /** For things that the user counts: this row is many, one per key, and `run` and `undo` above are not used. */
@@ -54,6 +57,7 @@ interface Always<O extends Managed, N extends Needs<O>, T> {
 }
 interface Sometimes<O extends Managed, N extends Needs<O>, T> extends Always<O, N, T> {
   when(object: DeepReadonly<O>): boolean;
+  off?(cx: Cx<O>): Promise<void>;
 }
 
 interface RowOf<O extends Managed> {
@@ -86,7 +90,7 @@ interface PerKey<O extends Managed, N extends Needs<O>, I extends Keyed, T> {
 export function rowsOf<O extends Managed>(): RowOf<O> {
   const one = (
     type: string,
-    row: Always<O, Needs<O>, unknown> & { when?: (object: DeepReadonly<O>) => boolean },
+    row: Always<O, Needs<O>, unknown> & Partial<Pick<Sometimes<O, Needs<O>, unknown>, 'when' | 'off'>>,
   ): Row<O, unknown> => ({
     type,
     needs: row.needs ?? {},
@@ -94,6 +98,7 @@ export function rowsOf<O extends Managed>(): RowOf<O> {
     when: row.when,
     run: row.run as Row<O, never>['run'],
     undo: row.undo,
+    off: row.off,
     aside: row.aside ?? false,
   });
   const each = (type: string, row: PerKey<O, Needs<O>, never, unknown>): Row<O, unknown> => ({
@@ -103,6 +108,7 @@ export function rowsOf<O extends Managed>(): RowOf<O> {
     when: undefined,
     run: () => Promise.reject(new Error(`${type} runs key by key`)),
     undo: undefined,
+    off: undefined,
     aside: false,
     each: { over: row.over, first: row.first, status: row.status, run: row.run as Each<O>['run'], undo: row.undo },
   });
@@ -117,11 +123,27 @@ export interface Plan<O extends Managed = Managed> {
   readonly manages: readonly Resource[];
   /** Resources it only reads, beyond Secrets. */
   readonly reads: readonly Resource[];
+  /** Objects that name this one, as `Keystone keystone`: its deletion waits for them. */
+  readonly users: ((cx: Cx<O>) => readonly string[]) | undefined;
   /** It has state outside of Kubernetes that no watch shows, so it looks again from time to time (rule 13). */
   readonly external: boolean;
+  readonly version?: Version;
 }
 
-export interface PlanOptions {
+/** What an object may not become while it runs, and what it runs. */
+export interface Version<O extends Managed = Managed> {
+  /** The condition that tells of a refusal; there is none otherwise. */
+  readonly type: string;
+  /** Asked before any row: why none of them may run now. What runs stays as it is. */
+  readonly refuse: (object: DeepReadonly<O>) => Unmet | undefined;
+  /** The row that proves that what the spec asks for runs; where a plan has no such row, or it is off, all of them. */
+  readonly proof: string;
+  /** Fields of status, once that is proved. */
+  readonly proved: (object: DeepReadonly<O>) => Readonly<Record<string, unknown>>;
+}
+
+export interface PlanOptions<O extends Managed = Managed> {
+  readonly users?: (cx: Cx<O>) => readonly string[];
   readonly manages?: readonly Resource[];
   readonly reads?: readonly Resource[];
   readonly external?: boolean;
@@ -131,7 +153,7 @@ export interface PlanOptions {
 export function plan<O extends Managed>(
   kind: Resource,
   rows: Readonly<Record<string, Row<O, unknown>>>,
-  options: PlanOptions = {},
+  options: PlanOptions<O> = {},
 ): Plan<O> {
   const ordered: Row<O, unknown>[] = [];
   const visit = (row: Row<O, unknown>): void => {
@@ -147,6 +169,7 @@ export function plan<O extends Managed>(
     rows: ordered,
     manages: options.manages ?? [],
     reads: options.reads ?? [],
+    users: options.users,
     external: options.external ?? false,
   };
 }

@@ -96,6 +96,51 @@ describe('where others can reach it', () => {
     expect(asked).toHaveLength(4);
   });
 
+  it('a flood of bad tokens takes a few calls at a time, and the rest is turned away', async () => {
+    const { transport } = cluster(users);
+    let [running, most] = [0, 0];
+    const slow = {
+      ...transport,
+      async send(request: Request) {
+        most = Math.max(most, ++running);
+        await new Promise(resolve => setImmediate(resolve));
+        running--;
+        return transport.send(request);
+      },
+    };
+    const guard = tokenGuard({ transport: slow, clock, namespaces: [] });
+    const ask = (token: string) => guard({ authorization: `Bearer ${token}` }, 'look');
+    expect((await ask('token-of-bert')).status).toBe(200);
+    const flood = Promise.all(Array.from({ length: 2000 }, (_, index) => ask(`bad-${index}`)));
+    // Who was let in a moment ago is not asked again, and so does not stand in line.
+    expect((await ask('token-of-bert')).status).toBe(200);
+    const verdicts = (await flood).map(({ status }) => status);
+    expect(most).toBeLessThanOrEqual(4);
+    expect(verdicts.filter(status => status === 401)).toHaveLength(36);
+    expect(verdicts.filter(status => status === 503)).toHaveLength(2000 - 36);
+    // What waits is let in in its turn: the line is empty again.
+    expect((await ask('token-of-anna')).status).toBe(200);
+  });
+
+  it('bad tokens push no good one out of memory', async () => {
+    const { asked, transport } = cluster(users);
+    const guard = tokenGuard({ transport, clock, namespaces: [] });
+    const ask = (token: string) => guard({ authorization: `Bearer ${token}` }, 'look');
+    await ask('token-of-bert');
+    for (let index = 0; index < 1500; index++) await ask(`bad-${index}`);
+    asked.splice(0);
+    expect((await ask('token-of-bert')).status).toBe(200);
+    expect(asked).toEqual([]);
+  });
+
+  it('the same token asked twice at once is one question', async () => {
+    const { asked, transport } = cluster(users);
+    const guard = tokenGuard({ transport, clock, namespaces: [] });
+    const headers = { authorization: 'Bearer token-of-bert' };
+    await Promise.all([guard(headers, 'look'), guard(headers, 'look')]);
+    expect(asked).toHaveLength(2);
+  });
+
   it('an operator that may not check tokens says what it lacks, and lets nobody in', async () => {
     const guard = tokenGuard({ ...cluster(users, true), clock, namespaces: [] });
     await expect(guard({ authorization: 'Bearer token-of-anna' }, 'look')).rejects.toThrow('system:auth-delegator');

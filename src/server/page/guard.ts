@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transport } from '../../kube/transport.ts';
+import { Lru } from '../../world/lru.ts';
 import type { Clock } from '../../world/world.ts';
 
 /** What an answer shows: the state of objects, or also the config that the operator keeps in Secrets (never its secrets). */
 export type Need = 'look' | 'secrets';
 
 export interface Verdict {
-  readonly status: 200 | 401 | 403;
+  /** 503: there is none at the moment. */
+  readonly status: 200 | 401 | 403 | 503;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -35,6 +37,7 @@ export const loopbackGuard: Guard = async headers => {
 };
 
 export interface TokenGuardOptions {
+  /** Of its own: who floods it with tokens must not take a connection from the passes. */
   readonly transport: Transport;
   readonly clock: Clock;
   /** Those that the operator serves; empty: all. */
@@ -43,7 +46,12 @@ export interface TokenGuardOptions {
 
 /** A verdict holds this long: a token that was withdrawn is good for no longer. */
 const REMEMBER_MS = 30_000;
+/** Of each, good tokens and bad ones: whoever sends many bad ones must not push out the good. */
 const MOST_REMEMBERED = 1000;
+/** Tokens that are checked at the same time; a check is a few calls of milliseconds. */
+const MOST_CHECKED = 4;
+/** Those that wait for it. Beyond that it is no crowd of people but a flood. */
+const MOST_WAITING = 32;
 
 const NEEDS: Readonly<Record<Need, readonly { group: string; resource: string }[]>> = {
   look: [{ group: 'openstack.k8s.io', resource: 'openstackcontrolplanes' }],
@@ -58,7 +66,10 @@ const NEEDS: Readonly<Record<Need, readonly { group: string; resource: string }[
  * what is shown (SubjectAccessReview). The token comes as `Bearer`, or as the password of the browser's own question.
  */
 export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions): Guard {
-  const known = new Map<string, { readonly until: number; readonly verdict: Promise<Verdict> }>();
+  const [welcome, unwelcome] = [new Lru<string, Kept>(MOST_REMEMBERED), new Lru<string, Kept>(MOST_REMEMBERED)];
+  /** Two questions about one token are one. At most as many as are checked and wait. */
+  const asked = new Map<string, Promise<Verdict>>();
+  const inLine = line(MOST_CHECKED, MOST_WAITING);
   const ask = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
     const answer = await transport.send({ method: 'POST', path, body, timeout: 10_000 });
     if (answer.status >= 300)
@@ -106,15 +117,52 @@ export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions):
     if (other) return other;
     // The token itself is not kept.
     const key = `${need} ${createHash('sha256').update(token).digest('base64')}`;
-    const now = clock.now();
-    const before = known.get(key);
-    if (before && before.until > now) return before.verdict;
-    if (known.size >= MOST_REMEMBERED) known.clear();
-    const verdict = judge(token, need);
-    known.set(key, { until: now + REMEMBER_MS, verdict });
-    // What went wrong is no verdict.
-    verdict.catch(() => known.delete(key));
+    const before = welcome.get(key) ?? unwelcome.get(key);
+    if (before && before.until > clock.now()) return before.verdict;
+    const running = asked.get(key);
+    if (running) return running;
+    const place = inLine(() => judge(token, need));
+    if (place === undefined) return CROWDED;
+    // What went wrong is no verdict, and is not kept.
+    const verdict = place
+      .then(found => {
+        const kept = { until: clock.now() + REMEMBER_MS, verdict: found };
+        welcome.delete(key);
+        unwelcome.delete(key);
+        (found.status === 200 ? welcome : unwelcome).set(key, kept);
+        return found;
+      })
+      .finally(() => asked.delete(key));
+    asked.set(key, verdict);
     return verdict;
+  };
+}
+
+interface Kept {
+  readonly until: number;
+  readonly verdict: Verdict;
+}
+
+const CROWDED: Verdict = {
+  status: 503,
+  message: 'too many tokens are being checked: try again in a moment',
+  headers: { 'retry-after': '5' },
+};
+
+/** Runs so many at once, lets so many wait, and takes no more: undefined then. */
+function line(most: number, waiting: number): <T>(run: () => Promise<T>) => Promise<T> | undefined {
+  let running = 0;
+  const queue: (() => void)[] = [];
+  return run => {
+    if (running >= most && queue.length >= waiting) return undefined;
+    const turn = running < most ? Promise.resolve() : new Promise<void>(resolve => queue.push(resolve));
+    // Whoever waits takes over the place of the one that leaves.
+    if (running < most) running++;
+    return turn.then(run).finally(() => {
+      const next = queue.shift();
+      if (next) next();
+      else running--;
+    });
   };
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../test/unit/kube.ts';
 import { realClock } from '../../real/clock.ts';
+import type { Clock } from '../../world/world.ts';
 import { assetsOf } from './assets.ts';
 import { createFeed } from './feed.ts';
 import { type Guard, loopbackGuard } from './guard.ts';
@@ -24,7 +26,7 @@ const overview = (mark: number): PageOverview => ({
   can: { plan: true },
 });
 
-async function serve(answers: Partial<PageAnswers> = {}, guard: Guard = loopbackGuard) {
+async function serve(answers: Partial<PageAnswers> = {}, guard: Guard = loopbackGuard, clock: Clock = realClock) {
   const page = createPage({
     answers: {
       overview: async () => overview(1),
@@ -34,7 +36,7 @@ async function serve(answers: Partial<PageAnswers> = {}, guard: Guard = loopback
     },
     assets: assetsOf({ 'index.html': '<!doctype html>hello', 'app.js': 'let a = 1;' }),
     guard,
-    clock: realClock,
+    clock,
     intervalMs: 5,
   });
   server = createPageServer({ page, port: 0, host: '127.0.0.1' });
@@ -195,6 +197,33 @@ describe('the stream', () => {
       return kinds(found).length >= 3;
     });
     expect(kinds(messages)).toEqual(['overview', 'trouble', 'overview']);
+  });
+
+  it('ends when its token does, and not because nobody could say', async () => {
+    const clock = new ManualClock();
+    let verdict: () => Awaited<ReturnType<Guard>> = () => ({ status: 200, message: '' });
+    const get = await serve({}, async () => verdict(), clock);
+    const response = await get('/api/stream');
+    const reader = response.body!.getReader();
+    let ended = false;
+    const end = (async () => {
+      while (!(await reader.read()).done);
+      ended = true;
+    })();
+    for (const doubtful of [
+      () => ({ status: 503 as const, message: '' }),
+      () => {
+        throw new Error('no answer');
+      },
+    ]) {
+      verdict = doubtful;
+      await clock.advance(15_000);
+      expect(ended).toBe(false);
+    }
+    verdict = () => ({ status: 401, message: 'the API server does not know this token' });
+    await clock.advance(15_000);
+    await end;
+    expect(ended).toBe(true);
   });
 
   it('for those who ask instead: the same, or that nothing changed', async () => {

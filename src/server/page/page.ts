@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Log, redactText, silent } from '../../world/log.ts';
 import type { Clock } from '../../world/world.ts';
+import { targetOf } from '../target.ts';
 import type { Assets } from './assets.ts';
 import { createFeed, type FeedMessage } from './feed.ts';
 import type { Guard, Need } from './guard.ts';
@@ -51,7 +52,8 @@ export function createPage(options: PageOptions): Page {
   let planning: Promise<unknown> = Promise.resolve();
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://localhost');
+    const url = targetOf(request);
+    if (url === undefined) return problem(response, 400, 'the target of the request is no URL');
     const isPlan = url.pathname === '/api/plan';
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     if (method !== (isPlan ? 'POST' : 'GET'))
@@ -126,12 +128,19 @@ export function createPage(options: PageOptions): Page {
     };
     const deaf = feed.listen(tell);
     let beat: () => void;
+    /** Who may not look any more: the token was withdrawn or has ended, or the user lost the right. */
+    const recheck = async (): Promise<void> => {
+      const { status } = await guard(request.headers, 'look');
+      if (status === 401 || status === 403) end();
+    };
     const beats = (): void => {
       beat = clock.timer(
         HEARTBEAT_MS,
         () => {
           response.write(': still here\n\n');
           beats();
+          // An API server that does not answer is no verdict; the next beat asks again.
+          recheck().catch(() => undefined);
         },
         { daemon: true, label: 'page heartbeat' },
       );
@@ -148,6 +157,8 @@ export function createPage(options: PageOptions): Page {
     streams.add(end);
     response.once('close', end);
     const first = await feed.current();
+    // A write after the end is an error event of the response, and nobody listens to those.
+    if (!open) return;
     // Who comes back and has missed nothing learns that at once.
     if (first.id !== '' && first.id === given) response.write('event: same\ndata: {}\n\n');
     else tell(first);

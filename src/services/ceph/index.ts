@@ -1,15 +1,18 @@
 import type { ObjectOf } from '../../../api/kind.ts';
 import { CephStorage } from '../../../api/openstack/cephstorage.ts';
+import { markOf } from '../../cloud/ownership.ts';
 import { CephBlockPool, CephClient, CephCluster, Job, Pod, ReplicaSet, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
+import { ADOPT_ANNOTATION } from '../../runtime/plan/names.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
-import { rotation } from '../credentials.ts';
+import { rotation, suffixOf } from '../credentials.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { type Process, podSpec } from '../pod.ts';
-import { CLIENTS, type Client, capsOf, cephKey, fsidIn, keyIn, keyring } from './keys.ts';
+import { CEPH_USERS, usersBy, usersWith } from '../users.ts';
+import { CLIENTS, type Client, capsOf, cephKey, fsidIn, keyIn, keyring, type Pool } from './keys.ts';
 import { CLIENT_KEYS, clientSecret, poolsOf } from './link.ts';
 import {
   blockPools,
@@ -22,12 +25,13 @@ import {
   rookLogin,
   rookUsers,
 } from './rook.ts';
-import { dropScript, SCRIPTS, setupFiles, setupScript } from './scripts.ts';
+import { type CephOwner, dropScript, SCRIPTS, setupFiles, setupScript, TAKEN } from './scripts.ts';
 
 const row = rowsOf<ObjectOf<typeof CephStorage>>();
 
-/** Names in a cluster that other clouds may use as well. */
-const userOf = (cx: Context, client: Client): string => `${cx.namespace}-${cx.name}-${client}`;
+/** Names in a cluster that other clouds use as well: the suffix of the owner's id is theirs alone. */
+const userOf = async (cx: Context, client: Client): Promise<string> =>
+  `${cx.namespace}-${cx.name}-${client}-${suffixOf(await cx.owner())}`;
 
 interface Login {
   readonly conf: string;
@@ -101,7 +105,7 @@ const input = row('InputReady', {
   needs: { managed },
   run: async cx => {
     const found = await login(cx);
-    cx.report({ fsid: found.fsid });
+    cx.report({ fsid: found.fsid, release: cx.spec.release });
     return found;
   },
 });
@@ -111,7 +115,8 @@ const keySecret = (cx: Context, client: Client): string => `${clientSecret(cx.na
 async function ownKeys(cx: Context): Promise<Keys> {
   const keys: Keys = new Map();
   for (const client of CLIENTS) {
-    const make = () => ({ user: userOf(cx, client), key: cephKey(cx.random, cx.serverTime()) });
+    const user = await userOf(cx, client);
+    const make = () => ({ user, key: cephKey(cx.random, cx.serverTime()) });
     keys.set(client, await cx.generate(keySecret(cx, client), make, { retain: true }));
   }
   return keys;
@@ -146,22 +151,39 @@ const keys = row('KeysReady', {
 async function runCeph(cx: Context, step: string, found: Login, script: string, rings: string, inputs: unknown[]) {
   const labels = podLabels('CephStorage', cx.name, step);
   const files = setupFiles(found.conf, found.admin, rings, script);
+  const { release, images, imageRegistry, imagePullSecrets } = cx.spec;
   const process: Process = {
     name: step,
     // Its image has the tools of Ceph beside the libraries.
-    image: imageOf(
-      'cinder-volume',
-      { release: cx.spec.release, ...(cx.spec.images && { images: cx.spec.images }) },
-      cx.env,
-    ),
+    image: imageOf('cinder-volume', { release, images, imageRegistry }, cx.env),
     argv: ['sh', `${SCRIPTS}/ceph.sh`],
     user: 42407,
     userName: 'cinder',
     direct: true,
   };
   const config = await configSecret(cx, files, `${cx.name}-${step}`);
-  const pod = podSpec({ podProfile: 'restricted' }, process, config, labels);
-  await cx.job({ step, image: process.image, argv: process.argv, inputs: [found.fsid, ...inputs], labels, pod });
+  const pod = podSpec(
+    { podProfile: 'restricted', ...(imagePullSecrets && { imagePullSecrets }) },
+    process,
+    config,
+    labels,
+  );
+  const next = `name other pools in spec.pools, or hand it over by annotation ${ADOPT_ANNOTATION}=<name of the pool>`;
+  const exits = { [TAKEN]: { reason: 'NameTaken', next } };
+  await cx.job({ step, image: process.image, argv: process.argv, inputs: [found.fsid, ...inputs], labels, pod, exits });
+}
+
+async function ownerOf(cx: Context): Promise<CephOwner> {
+  const { owner, adopt } = await cx.claim();
+  // Ceph takes letters, digits and -_.= in the metadata of a pool, and nothing else.
+  return { mark: markOf(owner).replaceAll(/[:/]/g, '='), ...(adopt && { adopt }) };
+}
+
+/** What an annotation handed over, once the Job has gone through. */
+async function tellAdopted(cx: Context, pools: readonly Pool[]): Promise<void> {
+  const { adopt = '', adopted } = await cx.claim();
+  const words = adopt.split(',').map(word => word.trim());
+  for (const { name } of pools) if (words.includes(name)) adopted?.(`Pool ${name}`, 'another owner');
 }
 
 const pools = row('PoolsReady', {
@@ -173,22 +195,35 @@ const pools = row('PoolsReady', {
       .map(([client, { user, key }]) => keyring(user, key, found.admin ? capsOf(client, all) : {}))
       .join('\n');
     const clients = [...keys].map(([client, { user }]) => ({ client, user }));
-    const { script, inputs } = setupScript(found.admin !== undefined, all, clients);
+    const { script, inputs } = setupScript(found.admin !== undefined, all, clients, await ownerOf(cx));
+    if (found.admin) await cx.effect();
     await runCeph(cx, 'pools', found, script, rings, [...inputs, shortHash(rings, found.conf)]);
+    await tellAdopted(cx, all);
   },
   undo: async cx => {
     if (cx.spec.deletionPolicy !== 'Delete') return;
     const names = poolsOf(cx.object).map(({ name }) => name);
     if (cx.spec.rook) return drop(cx, CephBlockPool, names);
-    if (!cx.spec.external?.secret || cx.spec.external.keyringsSecret) return;
+    if (!cx.spec.external?.secret || cx.spec.external.keyringsSecret || !cx.acted()) return;
     const found = await login(cx);
-    const users = CLIENTS.map(client => userOf(cx, client));
-    await runCeph(cx, 'drop', found, dropScript(poolsOf(cx.object), users), '', [cx.object.metadata.uid]);
+    const kept = await cx.all(CLIENTS.map(client => cx.secretIfAny(keySecret(cx, client))));
+    const users = kept.flatMap(data => (data?.user && data.key ? [{ user: data.user, key: data.key }] : []));
+    const rings = users.map(({ user, key }) => keyring(user, key)).join('\n');
+    const script = dropScript(
+      users.map(({ user }) => user),
+      await ownerOf(cx),
+    );
+    await runCeph(cx, 'drop', found, script, rings, [cx.object.metadata.uid]);
   },
 });
 
 export const ceph = plan(
   CephStorage,
   { input, keys, pools, rotating: rotation<ObjectOf<typeof CephStorage>>(() => [], {}) },
-  { manages: [Secret, Job, ...ROOK_MANAGES], reads: [Pod, ReplicaSet, ...ROOK_READS], external: true },
+  {
+    manages: [Secret, Job, ...ROOK_MANAGES],
+    reads: [Pod, ReplicaSet, ...ROOK_READS, ...usersWith(CEPH_USERS.field)],
+    users: usersBy(CEPH_USERS),
+    external: true,
+  },
 );

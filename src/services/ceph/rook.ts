@@ -1,5 +1,5 @@
 import type { ObjectOf } from '../../../api/kind.ts';
-import type { CephStorage } from '../../../api/openstack/cephstorage.ts';
+import { CEPH_IMAGE, type CephStorage } from '../../../api/openstack/cephstorage.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import {
   CephBlockPool,
@@ -14,6 +14,7 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { RETAINED_LABEL } from '../../runtime/plan/names.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
 import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
+import { mirrored } from '../images.ts';
 import { CLIENTS, type Client, capsOf, type Pool } from './keys.ts';
 import { clientSecret } from './link.ts';
 
@@ -98,7 +99,7 @@ export async function cluster(cx: Context): Promise<void> {
         'set spec.rook.storage, e.g. {useAllNodes: true, useAllDevices: true}, or name an existing CephCluster in spec.rook.clusterName',
       );
     return {
-      cephVersion: { image: rook.cephImage },
+      cephVersion: { image: rook.cephImage === CEPH_IMAGE ? mirrored(CEPH_IMAGE, cx.spec, cx.env) : rook.cephImage },
       // On every node: two clusters in one folder would take each other's monitors for their own.
       dataDirHostPath: `/var/lib/rook/${cx.namespace}`,
       mon: { count: monitors, allowMultiplePerNode: false },

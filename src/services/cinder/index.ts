@@ -4,10 +4,10 @@ import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/res
 import { rowsOf } from '../../runtime/plan/row.ts';
 import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import { cephLink } from '../ceph/link.ts';
-import { configSecret, overwrittenFiles, userFiles } from '../config.ts';
+import { configSecret, overwrittenFiles, overwrittenStart, START, userFiles } from '../config.ts';
 import { endpointsOf } from '../expose.ts';
 import { workloadName } from '../names.ts';
-import { kollaStart } from '../pod.ts';
+import { kollaStart, withoutKolla } from '../pod.ts';
 import { expectedOf, silent } from '../reported.ts';
 import { openstackService } from '../service.ts';
 import { trusting } from '../tls/trust.ts';
@@ -93,9 +93,15 @@ export const cinder = openstackService(
         const { workload, files: own } = await BACKENDS[backend.type](cx, backend);
         const process = processOf(cx, OWNER, component, workload, config.mounts);
         const users = await userFiles(cx, OWNER.name, workload.template);
-        const replaced = overwrittenFiles(cx, OWNER.name, OVERWRITES, workload.template);
+        const { template } = workload;
+        const replaced = overwrittenFiles(cx, OWNER.name, [...OVERWRITES, START], template);
+        const start = overwrittenStart(cx, { template, main: false, without: withoutKolla(cx.spec.podProfile) });
         const files = [...config.base, ...users, ...replaced, ...own];
-        const made = await configSecret(cx, [...files, kollaStart(process, files)], workloadName(cx.name, component));
+        const made = await configSecret(
+          cx,
+          [...files, kollaStart(process, files, start)],
+          workloadName(cx.name, component),
+        );
         await runWorkload(cx, component, workload, process, made, config.peers);
       },
     });

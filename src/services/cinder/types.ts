@@ -1,3 +1,4 @@
+import { stranger } from '../../cloud/faults.ts';
 import type { Identity } from '../../cloud/ports.ts';
 
 interface VolumeType {
@@ -14,9 +15,11 @@ export async function ensureTypes(cinder: Identity, url: string, backends: reado
   const { volume_types: types } = ((await cinder.get(url, '/types?is_public=None')) ?? {}) as {
     volume_types?: readonly VolumeType[];
   };
+  // Without the list every type would look as if it were not there.
+  if (!Array.isArray(types)) throw stranger('The service', new URL(url).host, 'GET /types');
   for (const name of backends) {
     const extra_specs = { volume_backend_name: name };
-    const found = types?.find(type => type.name === name);
+    const found = types.find((type: VolumeType) => type.name === name);
     if (found === undefined) await cinder.post(url, '/types', { volume_type: { name, extra_specs } });
     else if (found.extra_specs?.volume_backend_name !== name)
       await cinder.post(url, `/types/${String(found.id)}/extra_specs`, { extra_specs });

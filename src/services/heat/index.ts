@@ -54,21 +54,20 @@ async function domainKeeper(cx: Context): Promise<Login> {
     user: `${cx.name}_domain_admin`,
     password: password(cx.random),
   }));
+  await cx.effect();
   await admin.ensureRole(STACK_USER);
-  await admin.ensureDomain(stackDomain, keeper.user, keeper.password);
+  await admin.ensureDomain(stackDomain, keeper.user, keeper.password, await cx.claim(keeper));
   return keeper;
 }
 
-/**
- * As whom it acts with the trusts that owners of stacks give it. A trust names its trustee for ever, so this user is not
- * the service's own, which is replaced from time to time. Where somebody else made that one, it does for both.
- */
+/** Acts with the trusts that owners of stacks give. A trust names its trustee for ever, so it is not the service user. */
 async function trustee(cx: Context): Promise<Login | undefined> {
   const admin = await identityAdmin(cx);
   if (admin === undefined) return undefined;
   const made = () => ({ user: `${cx.name}_trustee`, password: password(cx.random) });
   const login = await cx.generate(trusteeSecret(cx), made, { retain: true });
-  await admin.ensureUser(login.user, login.password, 'service', ['service']);
+  await cx.effect();
+  await admin.ensureUser(login.user, login.password, 'service', ['service'], await cx.claim(login));
   return login;
 }
 
@@ -131,9 +130,10 @@ export const heat = openstackService(Heat, {
     // Stacks that stay in the database need their users, and the key that opens what is written there.
     if (cx.spec.deletionPolicy !== 'Delete') return;
     await cx.all([cx.remove(Secret, keySecret(cx)), cx.remove(Secret, trusteeSecret(cx))]);
-    const admin = await identityAdmin(cx, true);
-    await admin?.dropUser(`${cx.name}_trustee`);
-    if (!cx.spec.stackDomainAdminSecret) await admin?.dropDomain(cx.spec.stackDomain);
+    const admin = cx.acted() ? await identityAdmin(cx, true) : undefined;
+    const owner = await cx.owner();
+    await admin?.dropUser(`${cx.name}_trustee`, owner);
+    if (!cx.spec.stackDomainAdminSecret) await admin?.dropDomain(cx.spec.stackDomain, owner);
   },
   pods: {
     api: uwsgi({ service: 'heat', ...app('api', 8004) }, { template: 'apiServiceTemplate' }),

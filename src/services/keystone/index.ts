@@ -1,3 +1,4 @@
+import type { Container } from 'kubernetes-types/core/v1.d.ts';
 import { stringify } from 'yaml';
 import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Memcached } from '../../../api/openstack/memcached.ts';
@@ -18,40 +19,44 @@ import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
-import { configSecret, generatedFile, overwrittenFiles, userFiles } from '../config.ts';
+import { configSecret, generatedFile, overwrittenFiles, overwrittenStart, START, userFiles } from '../config.ts';
 import { rotation, USERS } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { hostsCanReach } from '../hosts.ts';
 import { clean, cleaningScript } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { type Exposed, PUBLISHING_MANAGES, PUBLISHING_READS, prefixOf, publish } from '../ingress.ts';
-import { accountsOf, cache, database, dropDatabase } from '../links.ts';
+import { accountsOf, cache, database, dropDatabases, type WantedDatabase } from '../links.ts';
 import { databaseNameOf, podLabels, serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { overrideOf } from '../override.ts';
-import { kollaStart, type Process, podSpec, podTemplate, UNTIL_HEARD } from '../pod.ts';
+import { kollaStart, type Process, podSpec, podTemplate, UNTIL_HEARD, withoutKolla } from '../pod.ts';
 import { checkSchedule, iso } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
+import { namedBy, usersBy, usersWith } from '../users.ts';
 import { uwsgiArgv, uwsgiFiles, uwsgiLoaded, uwsgiProbes } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
-import { CREDENTIAL_KEYS, FERNET_KEYS, keystoneConf } from './config.ts';
+import { keystoneConf } from './config.ts';
 import { firstKeys, type Keys, nextRotation, rotate } from './keys.ts';
+import { earlierVolumes, KEEP_KEYS, keyCopier, keyVolumes } from './repository.ts';
 
 const row = rowsOf<KeystoneObject>();
 
 /** The page that ends a login by another site's account is the only other file that it reads. */
-const OVERWRITES = ['policy.yaml', 'sso_callback_template.html'];
+const OVERWRITES = ['policy.yaml', 'sso_callback_template.html', START];
 const ROTATED_AT = 'openstack.k8s.io/rotated-at';
-const databaseName = (object: { metadata: { name: string }; spec: { databaseName?: string } }): string =>
-  object.spec.databaseName ?? databaseNameOf(object.metadata.name);
+const wantedDatabase = (cx: Cx<KeystoneObject>): WantedDatabase => ({
+  derived: databaseNameOf(cx.name),
+  given: cx.spec.databaseName,
+});
 
 const input = row('InputReady', {
   run: async cx => {
     checkSchedule('spec.fernetRotation.schedule', cx.spec.fernetRotation.schedule, '0 0 * * 0');
     const name = adminSecret(cx.object);
-    cx.report({ adminSecret: name, release: cx.spec.release });
+    cx.report({ adminSecret: name });
     if (cx.spec.adminPasswordSecret) return cx.secret(name, ['password'], 'spec.adminPasswordSecret');
     return cx.generate(name, () => ({ user: cx.spec.adminUser, password: password(cx.random) }), { retain: true });
   },
@@ -109,12 +114,15 @@ const keys = row('KeysReady', {
 });
 
 const db = row('DatabaseReady', {
-  run: cx => database(cx, databaseName(cx.object)),
-  undo: cx => dropDatabase(cx, databaseName(cx.object)),
+  run: cx => database(cx, wantedDatabase(cx)),
+  undo: cx => dropDatabases(cx, [wantedDatabase(cx)]),
 });
 
 const user = row('ConfigValid', {
-  run: async cx => [...(await userFiles(cx, 'keystone')), ...overwrittenFiles(cx, 'keystone', OVERWRITES)],
+  run: async cx => ({
+    files: [...(await userFiles(cx, 'keystone')), ...overwrittenFiles(cx, 'keystone', OVERWRITES)],
+    start: overwrittenStart(cx, { main: true, without: withoutKolla(cx.spec.podProfile) }),
+  }),
 });
 
 const own = row('CertificateReady', {
@@ -141,30 +149,23 @@ const config = row('ConfigReady', {
       userName: 'keystone',
       // More than an idle one uses: when all of a cloud starts on a busy node, the rest waits for this.
       requests: { cpu: '100m', memory: '256Mi' },
-      volumes: [
-        {
-          name: 'fernet-keys',
-          mountPath: FERNET_KEYS,
-          readOnly: true,
-          secret: { secretName: keys.fernet, defaultMode: 0o440 },
-        },
-        {
-          name: 'credential-keys',
-          mountPath: CREDENTIAL_KEYS,
-          readOnly: true,
-          secret: { secretName: keys.credential, defaultMode: 0o440 },
-        },
-        ...tlsVolumes(trusted),
-      ],
+      volumes: [...keyVolumes(keys), ...tlsVolumes(trusted)],
     };
+    const copier = keyCopier(base.image, keys);
     const api: Process = {
       ...base,
       name: 'keystone',
       argv: uwsgiArgv('keystone'),
       ports: { api: PORT },
       volumes: [...base.volumes, ...tlsVolumes(undefined, own)],
+      beside: KEEP_KEYS,
       drain: { seconds: UNTIL_HEARD, until: uwsgiLoaded(app) },
       ...uwsgiProbes(app),
+    };
+    const { beside: _keys, ...plain } = api;
+    const earlier: Process = {
+      ...plain,
+      volumes: [...earlierVolumes(keys), ...tlsVolumes(trusted), ...tlsVolumes(undefined, own)],
     };
     const sync: Process = { ...base, name: 'db-sync', argv: ['keystone-manage', 'db_sync'] };
     const bootstrap: Process = {
@@ -185,16 +186,16 @@ const config = row('ConfigReady', {
         },
       ],
     };
-    const files = [generatedFile(keystoneConf(cx.spec, { database: db, cache: cached })), ...user];
+    const files = [generatedFile(keystoneConf(cx.spec, { database: db, cache: cached })), ...user.files];
     const withApp = [...files, ...uwsgiFiles(app)];
-    const starts = [kollaStart(api, withApp), kollaStart(sync, files), kollaStart(bootstrap, files)];
-    return { api, sync, bootstrap, files, config: await configSecret(cx, [...withApp, ...starts]) };
+    const starts = [kollaStart(api, withApp, user.start), kollaStart(sync, files), kollaStart(bootstrap, files)];
+    return { api, earlier, copier, sync, bootstrap, files, config: await configSecret(cx, [...withApp, ...starts]) };
   },
 });
 
 const schema = row('DatabaseSyncReady', {
   needs: { config, db },
-  run: async (cx, { config: { sync, config }, db }) => {
+  run: async (cx, { config: { sync, copier, config }, db }) => {
     const labels = podLabels('Keystone', cx.name, 'db-sync');
     const inputs = [db.host, db.port, db.database];
     await cx.job({
@@ -203,7 +204,7 @@ const schema = row('DatabaseSyncReady', {
       argv: sync.argv,
       inputs,
       labels,
-      pod: podSpec(cx.spec, sync, config, labels),
+      pod: podSpec(cx.spec, sync, config, labels, { initContainers: [copier] }),
     });
   },
 });
@@ -211,7 +212,7 @@ const schema = row('DatabaseSyncReady', {
 /** Works on the database alone. It also resets the password when it differs from the Secret, so it repairs drift. */
 const bootstrapped = row('BootstrapReady', {
   needs: { config, schema, input },
-  run: async (cx, { config: { bootstrap, config }, input }) => {
+  run: async (cx, { config: { bootstrap, copier, config }, input }) => {
     const labels = podLabels('Keystone', cx.name, 'bootstrap');
     const { adminUser, adminProject, region } = cx.spec;
     const inputs = [
@@ -228,7 +229,7 @@ const bootstrapped = row('BootstrapReady', {
       argv: bootstrap.argv,
       inputs,
       labels,
-      pod: podSpec(cx.spec, bootstrap, config, labels),
+      pod: podSpec(cx.spec, bootstrap, config, labels, { initContainers: [copier] }),
     });
   },
 });
@@ -237,9 +238,9 @@ const bootstrapped = row('BootstrapReady', {
 const cleaning = row('HousekeepingReady', {
   needs: { config, schema },
   aside: true,
-  run: (cx, { config: { sync, files } }) => {
+  run: (cx, { config: { sync, copier, files } }) => {
     const flush = 'keystone-manage trust_flush --date "$(date --date "$days days ago" +%d-%m-%Y)"';
-    return clean(cx, cleaningScript('keystone', [flush]), sync, files, cx.spec);
+    return clean(cx, cleaningScript('keystone', [flush]), sync, files, cx.spec, { initContainers: [copier] });
   },
 });
 
@@ -257,25 +258,27 @@ const expose = row('ExposeReady', {
 
 const pods = row('WorkloadsReady', {
   needs: { config, schema, bootstrapped },
-  run: async (cx, { config: { api, config } }) => {
+  run: async (cx, { config: { api, earlier, copier, config } }) => {
     const exists = cx.get(Deployment, `${cx.name}-api`) !== undefined;
     const cached = cx.spec.memcachedServers ? undefined : cx.get(Memcached, cx.spec.memcachedInstance);
     // An edge gates the first start only: an edit must not wait for a cache that is being restarted (rule 9).
     if (!exists && cached) assertReady(cached);
     const labels = podLabels('Keystone', cx.name, 'api');
     await budget(cx, `${cx.name}-api`, labels, cx.spec.replicas);
-    const live = await cx.workload(Deployment, {
+    const body = (process: Process, initContainers: readonly Container[]) => ({
       metadata: { name: `${cx.name}-api` },
       spec: {
         replicas: cx.spec.replicas,
         revisionHistoryLimit: 3,
         selector: { matchLabels: labels },
-        template: podTemplate(cx.spec, api, config, labels, {
+        template: podTemplate(cx.spec, process, config, labels, {
           graceSeconds: 90,
+          initContainers,
           override: overrideOf(cx, 'podTemplate'),
         }),
       },
     });
+    const live = await cx.workload(Deployment, body(api, [copier]), body(earlier, []));
     cx.report({
       replicas: cx.spec.replicas,
       readyReplicas: (live.status as { readyReplicas?: number }).readyReplicas ?? 0,
@@ -306,11 +309,13 @@ const endpoints = row('EndpointsReady', {
   run: cx =>
     asAdmin(cx, async identity => {
       await identity.ensureProject('service');
-      await identity.ensureService({
+      const entry = {
         name: 'keystone',
         type: 'identity',
         endpoints: { public: publicUrl(cx, cx.object), internal: internalUrl(cx, cx.object) },
-      });
+      };
+      // Bootstrap wrote it, without a mark. The whole catalog is in the database of this very object.
+      await identity.ensureService(entry, { owner: await cx.owner(), adopt: entry.type });
     }),
 });
 
@@ -394,7 +399,8 @@ export const keystone = plan(
       ...PUBLISHING_MANAGES,
       ...MANAGES,
     ],
-    reads: [...USERS, ReplicaSet, ...PUBLISHING_READS, ...READS],
+    reads: [...USERS, ReplicaSet, ...PUBLISHING_READS, ...READS, ...usersWith('keystoneInstance')],
+    users: usersBy(namedBy('keystoneInstance', 'keystoneSecret')),
     external: true,
   },
 );

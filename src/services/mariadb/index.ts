@@ -17,10 +17,11 @@ import { imageOf } from '../images.ts';
 import type { Place } from '../names.ts';
 import { isolation } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
-import { checkServer, deployed, serverCertificate, serverPods, serverServices } from '../server.ts';
+import { checkServer, deployed, serverCertificate, serverPods, serverServices, serverStart } from '../server.ts';
 import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { fingerprint } from '../tls/x509.ts';
+import { namedBy, usersBy, usersWith } from '../users.ts';
 import { adminAddress, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
 import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
 
@@ -40,7 +41,7 @@ const input = row('InputReady', {
       user: ROOT,
       ensure: async ({ user, password }) => cx.cloud.sql(await adminAddress(cx, cx.object)).ensureAdmin(user, password),
       prove: async login => cx.cloud.sql({ ...(await adminAddress(cx, cx.object)), ...login }).check(),
-      drop: async user => cx.cloud.sql(await adminAddress(cx, cx.object)).dropUser(user),
+      drop: async user => cx.cloud.sql(await adminAddress(cx, cx.object)).dropUser(user, undefined),
       // Others of our passes may hold it still.
       lingerMs: 60_000,
       // Opens data that outlives us, so it outlives us too (rule 18).
@@ -77,7 +78,7 @@ const config = row('ConfigReady', {
     };
     const root = input ?? { user: ROOT, password: '' };
     const files = mariadbFiles(await rootMark(cx, root), await plainText(cx), own !== undefined);
-    return { process, config: await configSecret(cx, [...files, kollaStart(process, files)]) };
+    return { process, config: await configSecret(cx, [...files, kollaStart(process, files, serverStart(cx))]) };
   },
 });
 
@@ -141,7 +142,8 @@ export const mariadb = plan(
   { input, own, config, expose, pods, answering, network, rotating },
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
-    reads: [...USERS, StorageClass, ...READS],
+    reads: [...USERS, StorageClass, ...READS, ...usersWith('databaseInstance')],
+    users: usersBy(namedBy('databaseInstance', 'databaseSecret')),
     external: true,
   },
 );

@@ -1,7 +1,7 @@
 import { Memcached } from '../../../api/openstack/memcached.ts';
 import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { configSecret, overwrittenFiles, plainText } from '../config.ts';
+import { configSecret, overwrittenFiles, plainText, START } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
@@ -9,6 +9,7 @@ import { podLabels } from '../names.ts';
 import { isolation } from '../network.ts';
 import { overrideOf } from '../override.ts';
 import { askedBy, kollaStart, type Process, podTemplate } from '../pod.ts';
+import { reportPods, serverStart } from '../server.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { OWN_CERTIFICATE, OWN_KEY, tlsVolumes } from '../tls/trust.ts';
 import { budget } from '../workload.ts';
@@ -18,7 +19,7 @@ const row = rowsOf<MemcachedObject>();
 
 const input = row('InputReady', {
   run: async cx => {
-    overwrittenFiles(cx, 'memcached', []);
+    overwrittenFiles(cx, 'memcached', [START]);
   },
 });
 
@@ -85,7 +86,7 @@ const config = row('ConfigReady', {
       ...probes(tls),
       ...(tls && { volumes: [...tlsVolumes(undefined, own)] }),
     };
-    return { process, config: await configSecret(cx, [kollaStart(process, [])]) };
+    return { process, config: await configSecret(cx, [kollaStart(process, [], serverStart(cx))]) };
   },
 });
 
@@ -117,6 +118,7 @@ const pods = row('WorkloadsReady', {
         }),
       },
     });
+    reportPods(cx, live);
     return live.metadata.name;
   },
 });

@@ -1,5 +1,6 @@
 import { Neutron } from '../../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
+import { workloadName } from '../names.ts';
 import { ovnLink } from '../ovn/address.ts';
 import { metadataFiles } from '../ovn/metadata.ts';
 import { openstackService } from '../service.ts';
@@ -33,7 +34,9 @@ export const neutron = openstackService(Neutron, {
   trusts: ({ ca }) => [ca],
   overwrites: ['policy.yaml', 'api-paste.ini'],
   input: async (cx): Promise<NeutronInput> =>
-    isOvs(cx.spec) ? agentInput(await metadataFiles(cx)) : ovnLink(cx, cx.spec.ovnInstance, 'spec.ovnInstance'),
+    isOvs(cx.spec)
+      ? agentInput(await metadataFiles(cx, workloadName(cx.name, 'metadata-agent')))
+      : ovnLink(cx, cx.spec.ovnInstance, 'spec.ovnInstance'),
   after: cx => {
     if (!isOvs(cx.spec)) cx.ready(OVNNetwork, cx.spec.ovnInstance, 'spec.ovnInstance');
   },

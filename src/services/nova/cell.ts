@@ -14,12 +14,14 @@ import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
 import { encoded } from '../encoded.ts';
 import { hostAddress } from '../hosts.ts';
+import { IMAGES } from '../images.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
 import { readBus, readIdentity } from '../links.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { overTls, schemeOf } from '../tls/certificate.ts';
 import { trust } from '../tls/trust.ts';
-import { CONSOLE_PORT, hostConf, METADATA_PORT, metadataAgentConf, metadataForHosts } from './config.ts';
+import { applyAgentSecrets, hostAgentSecret } from './agents.ts';
+import { CONSOLE_PORT, hostConf, METADATA_PORT } from './config.ts';
 import { sharedSecret } from './secrets.ts';
 import { CELL0, inner, trustOnly } from './spec.ts';
 
@@ -47,7 +49,7 @@ const consoleUrl = (cx: Cx<CellObject>): string =>
   publicConsole(cx) ?? `${schemeOf(cx.spec)}://${serviceHost(cx, consoleName(cx))}:${CONSOLE_PORT}`;
 
 const LINKS = ['cellDatabaseSecret', 'messageBusSecret', 'keystoneSecret'] as const;
-const COMMON = ['release', 'podProfile', 'images', 'region', 'memcachedServers', 'memcachedSecret', ...LINKS] as const;
+const COMMON = ['release', 'podProfile', ...IMAGES, 'region', 'memcachedServers', 'memcachedSecret', ...LINKS] as const;
 
 const served = (spec: DeepReadonly<CellObject['spec']>): object => (spec.tls ? { tls: spec.tls } : {});
 
@@ -67,7 +69,6 @@ const input = row('InputReady', {
   run: async cx => {
     for (const field of [...LINKS, ...(isCell0(cx.object) ? (['apiDatabaseSecret'] as const) : [])])
       if (!cx.spec[field]) throw fieldMissing(`spec.${field} is not set`, 'name a Secret in it');
-    cx.report({ release: cx.spec.release });
   },
 });
 
@@ -114,15 +115,11 @@ const agents = row('MetadataConfigReady', {
   when: hasMetadata,
   run: async cx => {
     const secret = await sharedSecret(cx, cx.spec.metadataSecret);
-    const name = `${cx.name}-metadata-compute-config`;
-    const text = write(metadataAgentConf(serviceHost(cx, metadataName(cx)), secret, overTls(cx.spec)).sections);
-    const outside = hostAddress(cx, cx.spec.metadataServiceTemplate ?? {}, {
-      service: metadataName(cx),
-      port: METADATA_PORT,
-    });
-    const data = encoded({ '05-nova-metadata.conf': text, ...metadataForHosts(outside, secret, overTls(cx.spec)) });
-    await cx.apply(Secret, { metadata: { name }, type: 'Opaque', data });
-    cx.report({ metadataConfigSecret: name });
+    const service = metadataName(cx);
+    const address = hostAddress(cx, cx.spec.metadataServiceTemplate ?? {}, { service, port: METADATA_PORT });
+    const pods = { service, secret };
+    await applyAgentSecrets(cx, cx.name, { pods, hosts: { ...pods, address }, tls: overTls(cx.spec) });
+    cx.report({ metadataConfigSecret: hostAgentSecret(cx.name) });
   },
 });
 

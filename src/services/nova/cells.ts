@@ -16,7 +16,7 @@ import { imageOf } from '../images.ts';
 import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
 import { adminAddress } from '../mariadb/address.ts';
 import { podLabels } from '../names.ts';
-import { AWAITED, kollaStart, type Process, podSpec } from '../pod.ts';
+import { AWAITED, kollaStart, type PodBlock, type Process, podSpec } from '../pod.ts';
 import type { Expected } from '../reported.ts';
 import { bundleSecret, type Trust, tlsVolumes } from '../tls/trust.ts';
 import { computeHost } from './compute.ts';
@@ -50,8 +50,8 @@ export function cellDatabase(cx: NovaCx, { name, template }: Cell): Promise<Pack
   if (template.databaseSecret) return givenDatabase(cx, template.databaseSecret, `${field}.databaseSecret`, database);
   const instance = template.databaseInstance ?? cx.spec.databaseInstance;
   const from = template.databaseInstance ? `${field}.databaseInstance` : 'spec.databaseInstance';
-  const order = { secret: databaseSecret(cx.name, name), instance, field: from, user: userOf(cx, name) };
-  return packDatabase(cx, order, database);
+  const order = { secret: databaseSecret(cx.name, name), instance, field: from, user: userOf(cx, name), part: name };
+  return packDatabase(cx, order, database, hasSchema(cx, name));
 }
 
 /** The logins that are made for a cell. */
@@ -79,7 +79,7 @@ function busOrder(cx: NovaCx, { name, template }: Cell): Order | undefined {
   const field = template.messageBusInstance
     ? `spec.cellTemplates.${name}.messageBusInstance`
     : 'spec.messageBusInstance';
-  return { secret: busSecret(cx.name, name), instance, field, user: userOf(cx, name) };
+  return { secret: busSecret(cx.name, name), instance, field, user: userOf(cx, name), part: name };
 }
 
 /** cell0 shares the bus of the API: nothing listens in it but the super conductor. */
@@ -95,11 +95,20 @@ export async function registerCellBus(cx: NovaCx, cell: Cell, link: BusLink): Pr
   if (cell.name !== CELL0 && order) await registerBus(cx, order, link);
 }
 
+const conductorOf = (cx: NovaCx, cell: string): string => `${cellObject(cx.name, cell)}-conductor`;
+
+function syncOf(cx: NovaCx, cell: string) {
+  const conductor = cx.get(NovaConductor, conductorOf(cx, cell)) as DeepReadonly<AnyObject> | undefined;
+  return conductor && conditionOf(conductor, 'DatabaseSyncReady');
+}
+
+/** Whether the conductor has made the schema of the database that it was last given; that of cell0 makes the API's too. */
+export const hasSchema = (cx: NovaCx, cell: string): boolean => syncOf(cx, cell)?.status === 'True';
+
 /** The conductor makes the schema; nothing can be mapped before. */
 function afterSchema(cx: NovaCx, cell: string): void {
-  const name = `${cellObject(cx.name, cell)}-conductor`;
-  const conductor = cx.get(NovaConductor, name) as DeepReadonly<AnyObject> | undefined;
-  const done = conductor && conditionOf(conductor, 'DatabaseSyncReady');
+  const name = conductorOf(cx, cell);
+  const done = syncOf(cx, cell);
   if (done?.status === 'True') return;
   const why = done?.status === 'False' ? `: ${done.message}` : '';
   throw wait({
@@ -129,10 +138,10 @@ const processOf = (
   argv: readonly string[],
   trusted: Trust | undefined,
 ): Process => {
-  const { release, images } = cx.spec;
+  const { release, images, imageRegistry } = cx.spec;
   return {
     name: step,
-    image: imageOf('nova-conductor', { release, ...(images && { images }) }, cx.env),
+    image: imageOf('nova-conductor', { release, images, imageRegistry }, cx.env),
     user: NOVA.user,
     userName: NOVA.name,
     argv,
@@ -167,9 +176,15 @@ const configOf = (cx: NovaCx, cell: string, hash: string, starts: readonly Confi
   ],
 });
 
+/** Nova itself has no pods, so what else it says of pods is not about its Jobs. */
+const jobBlock = ({ spec: { podProfile, imagePullSecrets } }: NovaCx): PodBlock => ({
+  podProfile,
+  ...(imagePullSecrets && { imagePullSecrets }),
+});
+
 const runJob = (cx: NovaCx, { process, config }: Manage, inputs: readonly unknown[]): Promise<void> => {
   const labels = podLabels('Nova', cx.name, process.name);
-  const pod = podSpec({ podProfile: cx.spec.podProfile }, { ...process, requests: AWAITED }, config, labels);
+  const pod = podSpec(jobBlock(cx), { ...process, requests: AWAITED }, config, labels);
   return cx.job({ step: process.name, image: process.image, argv: process.argv, inputs, labels, pod });
 };
 
@@ -199,7 +214,7 @@ export async function cleanCell(cx: NovaCx, cell: string, trusted: Trust | undef
   const process = processOf(cx, cell, `${cell}-housekeeping`, cleaningArgv(cleaningCell, cx.spec), trusted);
   const selector = podLabels('Nova', cx.name, process.name);
   const config = configOf(cx, cell, '', [kollaStart(process, [])]);
-  const pod = podSpec({ podProfile: cx.spec.podProfile }, process, config, selector);
+  const pod = podSpec(jobBlock(cx), process, config, selector);
   await keepClean(cx, cleanerOf(cx, cell), selector, pod);
 }
 
@@ -246,8 +261,8 @@ function ownHosts(cx: NovaCx, cell: string): string {
 
 /**
  * Takes a cell out. A first Job refuses while servers or foreign hosts are in it; then its processes go, and only then
- * its mapping, without which Nova would not find what they still do. When Nova itself goes, the mappings go or stay with
- * the API's database, and only the logins are taken back.
+ * its mapping, without which Nova would not find what they still do. Its database stays: an edit deletes no data. When Nova
+ * itself goes, the mappings go or stay with the API's database.
  */
 export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
   const going = cx.object.metadata.deletionTimestamp !== undefined;
@@ -266,15 +281,8 @@ export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
     await run(processOf(cx, cell, `${cell}-unmap`, deleteCell(cell), trusted));
   }
   await cx.remove(NovaCell, cellObject(cx.name, cell));
-  const user = userOf(cx, cell);
   await cx.all([
-    dropDatabase(
-      cx,
-      databaseSecret(cx.name, cell),
-      user,
-      databaseOf(cx.name, cell),
-      cx.spec.deletionPolicy === 'Delete',
-    ),
-    dropBus(cx, busSecret(cx.name, cell), user),
+    dropDatabase(cx, databaseSecret(cx.name, cell), cell, databaseOf(cx.name, cell)),
+    dropBus(cx, busSecret(cx.name, cell), cell),
   ]);
 }

@@ -1,9 +1,7 @@
 import type { Release } from '../../../api/blocks/common.ts';
 import { at, type Conf, conf, type Part } from '../../oslo/conf.ts';
 import { type Section, type Sections, template } from '../../oslo/model.ts';
-import { write } from '../../oslo/write.ts';
 import { type CephLink, confPath } from '../ceph/link.ts';
-import type { HostAddress } from '../hosts.ts';
 import type { BusLink, CacheLink, IdentityLink } from '../links.ts';
 import { authToken, busSections, cacheSection, cafile, logging, userSection } from '../sections.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
@@ -181,13 +179,3 @@ export const metadataAgentConf = (host: string, secret: string, tls: boolean, po
       metadata_proxy_shared_secret: secret,
     },
   });
-
-/** The same for agents outside the cluster, beside it. */
-export const metadataForHosts = (
-  at: HostAddress | undefined,
-  secret: string,
-  tls: boolean,
-): Readonly<Record<string, string>> =>
-  at === undefined
-    ? {}
-    : { '05-nova-metadata-hosts.conf': write(metadataAgentConf(at.host, secret, tls, at.port).sections) };

@@ -7,11 +7,11 @@ import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { CronJob, Job, NetworkPolicy, Secret, Service } from '../../kube/resource.ts';
-import { write } from '../../oslo/write.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
 import { assertReady, isReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { standsInCatalog } from '../catalog.ts';
 import { mountedBy, type Outdated, rotation, USERS } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
 import { hostAddress } from '../hosts.ts';
@@ -23,6 +23,7 @@ import { admit, isolated, open } from '../network.ts';
 import { expectedOf, silent } from '../reported.ts';
 import { overTls, schemeOf } from '../tls/certificate.ts';
 import { trust, trusting } from '../tls/trust.ts';
+import { applyAgentSecrets } from './agents.ts';
 import {
   cellAccounts,
   cellBus,
@@ -31,13 +32,14 @@ import {
   cellObject,
   cleanCell,
   computesOf,
+  hasSchema,
   isMapped,
   leaveCell,
   mapCell,
   registerCellBus,
   spareCleaner,
 } from './cells.ts';
-import { API_PORT, CONSOLE_PORT, METADATA_PORT, metadataAgentConf, metadataForHosts } from './config.ts';
+import { API_PORT, CONSOLE_PORT, METADATA_PORT } from './config.ts';
 import { metadataAccount, type Shared, sharedBetween, spareMetadata } from './metadata.ts';
 import * as pack from './pack.ts';
 import { cellsText, MAPPED_CELLS, METADATA_KEY, packed, sharedSecret } from './secrets.ts';
@@ -68,18 +70,19 @@ const names = (cx: { readonly name: string }) => ({
   keystone: `${cx.name}-keystone`,
   mappings: `${cx.name}-cell-mappings`,
   metadata: `${cx.name}-metadata-secret`,
-  agents: `${cx.name}-metadata-compute-config`,
 });
+
+async function givenSecret(cx: NovaCx, name: string): Promise<Shared> {
+  const secret = await sharedSecret(cx, name);
+  return { name, secret, forAgents: { spare: false, secret }, spare: undefined };
+}
 
 const input = row('InputReady', {
   run: async cx => {
     const problem = problemOf(cx.spec);
     if (problem) throw stall({ ...problem, who: 'User' });
-    cx.report({ release: cx.spec.release });
     const { metadataSecret: given } = cx.spec;
-    const shared: Shared = given
-      ? { name: given, forAgents: { spare: false, secret: await sharedSecret(cx, given) }, spare: undefined }
-      : await sharedBetween(cx, names(cx).metadata);
+    const shared: Shared = given ? await givenSecret(cx, given) : await sharedBetween(cx, names(cx).metadata);
     return { metadata: shared.name, shared, cache: cacheFields(cx, await cache(cx)) };
   },
 });
@@ -95,15 +98,14 @@ const apiDatabase = row('DatabaseReady', {
       instance,
       field: 'spec.databaseInstance',
       user: pack.userOf(cx, 'api'),
+      part: 'api',
+      row: 'DatabaseReady',
     };
-    const packed = await pack.packDatabase(cx, order, database);
+    const packed = await pack.packDatabase(cx, order, database, hasSchema(cx, CELL0));
     await packed.letGo();
     return packed;
   },
-  undo: cx => {
-    const all = cx.spec.deletionPolicy === 'Delete';
-    return pack.dropDatabase(cx, names(cx).apiDatabase, pack.userOf(cx, 'api'), databaseOf(cx.name, 'api'), all);
-  },
+  undo: cx => pack.dropDatabase(cx, names(cx).apiDatabase, 'api', databaseOf(cx.name, 'api')),
 });
 
 const busOrder = (cx: NovaCx): pack.Order => ({
@@ -111,6 +113,8 @@ const busOrder = (cx: NovaCx): pack.Order => ({
   instance: cx.spec.messageBusInstance,
   field: 'spec.messageBusInstance',
   user: pack.userOf(cx, 'top'),
+  part: 'top',
+  row: 'MessageBusReady',
 });
 
 /** The ways to bus and Keystone, packed for the parts before bus and Keystone run: schemas need not wait for them. */
@@ -146,7 +150,7 @@ const bus = row('MessageBusReady', {
   run: async (cx, { logins }) => {
     if (!cx.spec.messageBusSecret) await pack.registerBus(cx, busOrder(cx), logins.bus.link);
   },
-  undo: cx => pack.dropBus(cx, names(cx).bus, pack.userOf(cx, 'top')),
+  undo: cx => pack.dropBus(cx, names(cx).bus, 'top'),
 });
 
 const user = row('IdentityReady', {
@@ -340,30 +344,34 @@ const metadata = row('MetadataReady', {
     const child = await cx.child(NovaMetadata, `${cx.name}-metadata`, wanted);
     assertReady(child as DeepReadonly<AnyObject>);
   },
-  undo: async cx => {
-    await cx.all([`${cx.name}-metadata`, spareMetadata(cx.name)].map(name => cx.remove(NovaMetadata, name)));
-  },
+  off: removeMetadata,
+  undo: removeMetadata,
 });
+
+async function removeMetadata(cx: NovaCx): Promise<void> {
+  await cx.all([`${cx.name}-metadata`, spareMetadata(cx.name)].map(name => cx.remove(NovaMetadata, name)));
+}
 
 /** For the agents on all hosts, when one metadata service serves all cells. */
 const agents = row('MetadataConfigReady', {
   needs: { input },
   when: object => globalMetadata(object.spec),
   run: async (cx, { input }) => {
-    const { spare, secret } = input.shared.forAgents;
-    const service = spare ? spareMetadata(cx.name) : `${cx.name}-metadata`;
-    const text = write(metadataAgentConf(serviceHost(cx, service), secret, overTls(cx.spec)).sections);
-    const at = { service: `${cx.name}-metadata`, port: METADATA_PORT };
-    const outside = spare ? undefined : hostAddress(cx, cx.spec.metadataServiceTemplate ?? {}, at);
-    const data = encoded({ '05-nova-metadata.conf': text, ...metadataForHosts(outside, secret, overTls(cx.spec)) });
-    await cx.apply(Secret, { metadata: { name: names(cx).agents }, type: 'Opaque', data });
+    const { forAgents, secret } = input.shared;
+    const service = `${cx.name}-metadata`;
+    const address = hostAddress(cx, cx.spec.metadataServiceTemplate ?? {}, { service, port: METADATA_PORT });
+    await applyAgentSecrets(cx, cx.name, {
+      pods: { service: forAgents.spare ? spareMetadata(cx.name) : service, secret: forAgents.secret },
+      // The second service has no address outside, and hosts do not restart for it.
+      hosts: { service, secret, address },
+      tls: overTls(cx.spec),
+    });
   },
 });
 
 const apiUrl = (cx: Place & { readonly spec: unknown }): string =>
   `${schemeOf(cx.spec)}://${serviceHost(cx, `${cx.name}-api`)}:${API_PORT}/v2.1`;
 
-/** A catalog has one entry of a type: of several Novas with one Keystone, the oldest stands in it. */
 const entry = row('EndpointsReady', {
   needs: { user },
   run: async cx => {
@@ -371,10 +379,12 @@ const entry = row('EndpointsReady', {
     const open = ingressUrl(cx.spec as Exposed);
     const endpoints = { internal, public: cx.spec.publicURL ?? (open ? `${open}/v2.1` : internal) };
     cx.report({ endpoints });
-    if (inCatalog(cx)) await (await identityAdmin(cx))?.ensureService({ name: cx.name, type: 'compute', endpoints });
+    const admin = await identityAdmin(cx);
+    if (admin && (await standsInCatalog(cx, Nova)))
+      await admin.ensureService({ name: cx.name, type: 'compute', endpoints }, await cx.claim());
   },
   undo: async cx => {
-    if (inCatalog(cx)) await (await identityAdmin(cx, true))?.dropService('compute');
+    if (cx.acted()) await (await identityAdmin(cx, true))?.dropService('compute', await cx.owner());
   },
 });
 
@@ -450,17 +460,6 @@ const network = row('NetworkPolicyReady', {
     ]);
   },
 });
-
-function inCatalog(cx: NovaCx): boolean {
-  const age = (object: DeepReadonly<AnyObject>): string =>
-    `${object.metadata.creationTimestamp} ${object.metadata.name}`;
-  const own = cx.object as DeepReadonly<AnyObject>;
-  const rivals = cx.wishes(Nova).filter(other => {
-    const { keystoneInstance, keystoneSecret } = other.spec as NovaObject['spec'];
-    return !keystoneSecret && keystoneInstance === cx.spec.keystoneInstance && !other.metadata.deletionTimestamp;
-  });
-  return rivals.every(other => other.metadata.uid === own.metadata.uid || age(own) < age(other));
-}
 
 export const nova = plan(
   Nova,

@@ -28,6 +28,8 @@ interface Stored {
 
 export interface Shared {
   readonly name: string;
+  /** What the first service knows. */
+  readonly secret: string;
   /** What agents must know. */
   readonly forAgents: { readonly spare: boolean; readonly secret: string };
   /** The secret of the second service, while there is one. */
@@ -101,7 +103,7 @@ export async function sharedBetween(cx: Cx<NovaObject>, name: string): Promise<S
   const spare = state['next-secret'];
   const at =
     state.moved && spare !== undefined ? { spare: true, secret: spare } : { spare: false, secret: state[METADATA_KEY] };
-  return { name, forAgents: at, spare };
+  return { name, secret: state[METADATA_KEY], forAgents: at, spare };
 }
 
 function factsOf(cx: Cx<NovaObject>, state: Stored, due: boolean): Facts {

@@ -3,19 +3,22 @@ import { RabbitMQ } from '../../../api/openstack/rabbitmq.ts';
 import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { stall } from '../../runtime/plan/unmet.ts';
 import { uuid } from '../../world/world.ts';
-import { type Account, type Kept, keep } from '../credentials.ts';
+import { type Account, accountName, type Kept, keep, type Login, namesOf } from '../credentials.ts';
 import type { HostAddress } from '../hosts.ts';
 import {
   type BusLink,
   type DatabaseLink,
+  databaseNameOn,
   leaveBus,
   leaveSql,
+  markOlder,
   named,
+  notLost,
   readBus,
   readDatabase,
   registerVhost,
+  staying,
 } from '../links.ts';
 import * as mariadb from '../mariadb/address.ts';
 import * as rabbitmq from '../rabbitmq/address.ts';
@@ -36,8 +39,12 @@ export interface Order {
   /** Name of the server's object, and the field that says so. */
   readonly instance: string;
   readonly field: string;
-  /** User in the server; also the vhost. */
+  /** User in the server; also the vhost. On a server that others use too it gets a suffix. */
   readonly user: string;
+  /** Of Nova: `api`, `top` or the cell. The mark of what is made names it. */
+  readonly part: string;
+  /** Whose undo is due from then on; the one that asks, unless given. */
+  readonly row?: string;
 }
 
 export interface Packed<L> {
@@ -56,42 +63,42 @@ export const userOf = (cx: { namespace: string; name: string }, part: string): s
 export async function packDatabase<O extends Managed>(
   cx: Cx<O>,
   order: Order,
-  database: string,
+  derived: string,
+  /** A part of Nova has made the schema. */
+  made: boolean,
 ): Promise<Packed<DatabaseLink>> {
   const server = cx.ready(MariaDB, order.instance, order.field);
   const admin = await mariadb.adminAddress(cx, server);
   const sql = cx.cloud.sql(admin);
-  const before = (await cx.secretIfAny(order.secret))?.incarnation;
-  const there = (await sql.databases()).includes(database);
-  const packed = (incarnation: string | undefined) =>
-    keep(cx, {
-      ...accountOf(order, 'database'),
-      ensure: ({ user, password }) => sql.ensureUser(user, password, [database]),
-      first: true,
-      prove: login => cx.cloud.sql({ ...admin, ...login }).check(),
-      drop: user => sql.dropUser(user),
-      values: {
-        hostname: admin.host,
-        port: String(admin.port),
-        database,
-        ...caOf(admin.ca),
-        ...(incarnation !== undefined && { incarnation }),
-      },
-    });
-  if (before !== undefined && !there) {
-    // Forgotten first, made anew in the next pass: a crash between the two must not make it look like the old one.
-    await packed(undefined);
-    throw stall({
-      reason: 'DatabaseLost',
-      what: `Database ${database} is gone from MariaDB ${order.instance}, and with it the data`,
-      who: 'Operator',
-      next: 'make it anew, empty; restore a backup afterwards',
-      after: 1000,
-    });
-  }
-  const incarnation = before ?? uuid(cx.random);
-  await sql.ensureDatabase(database);
-  const { login, letGo } = await packed(incarnation);
+  const shared = server.spec.external !== undefined;
+  const base = await accountName(cx, order.secret, order.user, shared);
+  const before = await cx.secretIfAny(order.secret);
+  const database = before?.database ?? (await databaseNameOn(cx, sql, { derived }, shared, base));
+  const found = (await sql.databases())[database];
+  const had = before?.incarnation !== undefined && (found === undefined || made);
+  const loss = await notLost(cx, sql, database, order.instance, had);
+  await cx.effect(order.row);
+  // Another one after a loss that was accepted: what was done in the old one is due again.
+  const incarnation = (loss === 'kept' && before?.incarnation) || uuid(cx.random);
+  const { login, letGo } = await keep(cx, {
+    ...accountOf(order, 'database'),
+    user: base,
+    ensure: async ({ user, password }, now) => {
+      const claim = await cx.claim(now, order.part);
+      await sql.ensureDatabase(database, claim, namesOf(base));
+      await sql.ensureUser(user, password, [database], claim);
+    },
+    first: true,
+    prove: login => cx.cloud.sql({ ...admin, ...login }).check(),
+    drop: async user => sql.dropUser(user, await cx.owner(order.part)),
+    values: {
+      hostname: admin.host,
+      port: String(admin.port),
+      database,
+      ...caOf(admin.ca),
+      incarnation,
+    },
+  });
   const { host, port, ca } = admin;
   const link = { host, port, database, user: login.user, password: login.password, ...(ca !== undefined && { ca }) };
   return { secret: order.secret, link: { ...link, incarnation }, letGo };
@@ -100,15 +107,18 @@ export async function packDatabase<O extends Managed>(
 export async function packBus<O extends Managed>(cx: Cx<O>, order: Order): Promise<Packed<BusLink>> {
   const server = named(cx, RabbitMQ, order.instance, order.field);
   const { host, port, ca } = await rabbitmq.amqpAddress(cx, server);
-  const place = { host, port, vhost: order.user, ...(ca !== undefined && { ca }) };
+  const base = await accountName(cx, order.secret, order.user, server.spec.external !== undefined);
+  const place = { host, port, vhost: base, ...(ca !== undefined && { ca }) };
   const { login, letGo } = await keep(cx, {
     ...accountOf(order, 'message-bus'),
-    ensure: login => registerBus(cx, order, { ...place, ...login }),
-    drop: async user => cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user),
+    user: base,
+    ensure: (login, now) => registerBus(cx, order, { ...place, ...login }, now),
+    drop: async user =>
+      cx.cloud.bus(await rabbitmq.adminAddress(cx, server)).dropUser(user, await cx.claim(undefined, order.part)),
     values: {
       hostname: host,
       port: String(port),
-      vhost: order.user,
+      vhost: base,
       ...caOf(ca),
       ...forHosts(rabbitmq.hostsAddress(cx, server)),
     },
@@ -120,16 +130,21 @@ export async function packBus<O extends Managed>(cx: Cx<O>, order: Order): Promi
 const forHosts = (at: HostAddress | undefined): Readonly<Record<string, string>> =>
   at === undefined ? {} : { 'hosts-hostname': at.host, 'hosts-port': String(at.port) };
 
-const accountOf = ({ secret, user, instance }: Order, target: Account['target']) => ({
+const accountOf = ({ secret, instance }: Order, target: Account['target']) => ({
   target,
   secret,
-  user,
   annotations: { [INSTANCE]: instance },
 });
 
-export async function registerBus<O extends Managed>(cx: Cx<O>, order: Order, link: BusLink): Promise<void> {
+export async function registerBus<O extends Managed>(
+  cx: Cx<O>,
+  order: Order,
+  link: BusLink,
+  proof: Login = link,
+): Promise<void> {
   const server = cx.ready(RabbitMQ, order.instance, order.field);
-  await registerVhost(cx, server, link);
+  await cx.effect(order.row);
+  await registerVhost(cx, server, link, await cx.claim(proof, order.part));
 }
 
 export const givenDatabase = async <O extends Managed>(
@@ -152,17 +167,26 @@ export const givenBus = async <O extends Managed>(
 const instanceOf = <O extends Managed>(cx: Cx<O>, secret: string): string | undefined =>
   cx.get(Secret, secret)?.metadata.annotations?.[INSTANCE];
 
-/** The user goes; the data when `data` says so. */
+/**
+ * The user goes; the data goes when Nova is being deleted and its policy says so. Then that of cells which were taken out
+ * before goes too: it carries the mark of this Nova.
+ */
 export async function dropDatabase<O extends Managed>(
   cx: Cx<O>,
   secret: string,
-  user: string,
-  database: string,
-  data: boolean,
+  part: string,
+  derived: string,
 ): Promise<void> {
-  await leaveSql(cx, instanceOf(cx, secret), user, data ? database : undefined);
+  const { databaseInstance, deletionPolicy } = cx.spec as { databaseInstance?: string; deletionPolicy?: string };
+  const server = staying(cx, MariaDB, instanceOf(cx, secret) ?? databaseInstance);
+  if (!server || !cx.acted()) return;
+  const sql = cx.cloud.sql(await mariadb.adminAddress(cx, server));
+  await markOlder(cx, sql, secret, [derived], part);
+  const going = cx.object.metadata.deletionTimestamp !== undefined;
+  await leaveSql(sql, await cx.owner(going && part === 'api' ? undefined : part), going && deletionPolicy === 'Delete');
 }
 
-export async function dropBus<O extends Managed>(cx: Cx<O>, secret: string, user: string): Promise<void> {
-  await leaveBus(cx, instanceOf(cx, secret), user);
+export async function dropBus<O extends Managed>(cx: Cx<O>, secret: string, part: string): Promise<void> {
+  const { messageBusInstance } = cx.spec as { messageBusInstance?: string };
+  await leaveBus(cx, instanceOf(cx, secret) ?? messageBusInstance, secret, part);
 }

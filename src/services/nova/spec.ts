@@ -6,6 +6,8 @@ import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import type { Nova } from '../../../api/openstack/nova.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { stall, type Unmet } from '../../runtime/plan/unmet.ts';
+import { START } from '../config.ts';
+import { IMAGES } from '../images.ts';
 import { hostBeside, prefixOf } from '../ingress.ts';
 import { databaseNameOf } from '../names.ts';
 import { withoutContainers } from '../override.ts';
@@ -119,7 +121,7 @@ function sharedSecret(
 export const databaseOf = (nova: string, part: string): string => databaseNameOf(`${nova}_${part}`);
 
 /** Fields of Nova that its parts have too, where the user set them: the rest is each part's own (rule 4). */
-const COMMON = ['release', 'podProfile', 'images', 'region'] as const;
+const COMMON = ['release', 'podProfile', ...IMAGES, 'region'] as const;
 
 const picked = <T extends object, K extends keyof T>(from: T, fields: readonly K[]): Partial<Pick<T, K>> =>
   Object.fromEntries(fields.filter(field => from[field] !== undefined).map(field => [field, from[field]])) as Partial<
@@ -153,8 +155,13 @@ function overrideFor(part: Part, override: NonNullable<Spec['override']>): Templ
 const containerOf = (part: string): string => `nova-${part}`;
 
 /** Files that Nova's own settings replace, without the one that a part does not read; any other each part refuses by name. */
-function overwriteFor(part: Part, { [PASTE]: paste, ...rest }: Readonly<Record<string, string>>) {
-  return { ...rest, ...(paste !== undefined && PARTS[part].paste && { [PASTE]: paste }) };
+function overwriteFor(part: Part, { [PASTE]: paste, [START]: start, ...rest }: Readonly<Record<string, string>>) {
+  return {
+    ...rest,
+    ...(paste !== undefined && PARTS[part].paste && { [PASTE]: paste }),
+    // As with the image: the main container of Nova is that of its API.
+    ...(start !== undefined && part === 'api' && { [START]: start }),
+  };
 }
 
 /** A template completed by what Nova says for all of its pods. The texts are not: each part reads its owners' itself. */

@@ -23,6 +23,7 @@ import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
 import { logging } from '../sections.ts';
 import type { Workload } from '../workload.ts';
 import { clientSection, type OVNObject } from './address.ts';
+import type { CellAgent } from './metadata.ts';
 import { OVN_RUN, scriptArgv, VSWITCHD_CTL } from './scripts.ts';
 
 type Spec = SpecOf<typeof OVNNetwork>;
@@ -65,9 +66,9 @@ export function chassisProcesses(
   /** What ovn-controller shows to the southbound database, and trusts. */
   mounts: readonly ProcessVolume[],
 ): readonly Process[] {
-  const { release, images, controller } = cx.spec;
+  const { release, images, imageRegistry, controller } = cx.spec;
   const image = (name: string, own?: string): string =>
-    imageOf(name, { release, images, image: own } as Parameters<typeof imageOf>[1], cx.env);
+    imageOf(name, { release, images, imageRegistry, image: own }, cx.env);
   const volumes = [
     hostFolder('run-openvswitch', OVS_RUN),
     hostFolder('etc-openvswitch', '/etc/openvswitch'),
@@ -126,6 +127,12 @@ export const agentWorkload: Workload<Spec> = {
   graceSeconds: 60,
   requests: { cpu: '20m', memory: '384Mi' },
 };
+
+/** The same on the nodes of one cell. */
+export const agentOn = (nodes: CellAgent['nodes']): Workload<Spec> => ({
+  ...agentWorkload,
+  pod: { ...HOST_NETWORK, affinity: onNodes(...nodes) },
+});
 
 export const agentSections = (northbound: string, southbound: string, tls: boolean) => ({
   ...logging,

@@ -27,10 +27,11 @@ import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
+import { usersBy, usersWith } from '../users.ts';
 import { processOf, runWorkload, type Workload } from '../workload.ts';
 import type { OVNObject } from './address.ts';
-import { agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
-import { metadataFiles } from './metadata.ts';
+import { agentOn, agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
+import { cellAgents, metadataFiles } from './metadata.ts';
 import {
   controllerScript,
   DATA,
@@ -84,7 +85,7 @@ const input = row('InputReady', {
 const expose = row('ExposeReady', {
   run: async cx => {
     const [northbound, southbound] = await cx.all(MEMBERS.map(name => exposed(cx, name)));
-    cx.report({ northbound, southbound, release: cx.spec.release });
+    cx.report({ northbound, southbound });
     return { northbound: northbound!, southbound: southbound! };
   },
 });
@@ -133,12 +134,28 @@ const northd: Workload<Spec> = {
   requests: { cpu: '10m', memory: '64Mi' },
 };
 
+const AGENT = 'metadata-agent';
+/** Agents that only the nodes of one cell run. */
+const agentOf = (owner: string): string => `${AGENT}-${owner}`;
+
 /** What forwards requests of guests, when somebody has said where to: Nova in its Secret, or the user. */
 const metadata = row('MetadataConfigReady', {
   when: object => object.spec.metadataAgent.enabled,
   run: async cx => {
-    const { files, ca } = await metadataFiles(cx);
-    return { files: [...files, ...(await userFiles(cx, 'neutron', 'metadataAgent', false))], ca };
+    const user = await userFiles(cx, 'neutron', 'metadataAgent', false);
+    const cells = await cellAgents(cx, owner => workloadName(cx.name, agentOf(owner)));
+    const all = cells ? [] : [await metadataFiles(cx, workloadName(cx.name, AGENT))];
+    const found = [
+      ...all.map(each => ({ ...each, component: AGENT, workload: agentWorkload })),
+      ...(cells?.agents ?? []).map(each => ({
+        ...each,
+        component: agentOf(each.owner),
+        workload: agentOn(each.nodes),
+      })),
+    ];
+    const agents = found.map(each => ({ ...each, files: [...each.files, ...user] }));
+    // Without an address to forward to it would only answer errors.
+    return { agents: agents.filter(({ files }) => files.length > 0), shared: cells?.shared };
   },
 });
 
@@ -164,7 +181,8 @@ const config = row('ConfigReady', {
   needs: { input, expose, metadata, own },
   run: async (cx, { input: ids, expose: { northbound, southbound }, metadata, own }) => {
     const tls = own !== undefined;
-    const mounts = tlsVolumes(await trust(cx, own?.trust, metadata?.ca), own);
+    const agents = metadata?.agents ?? [];
+    const mounts = tlsVolumes(await trust(cx, own?.trust, ...agents.map(({ ca }) => ca)), own);
     // Only the agent calls somebody else, and may verify Nova where OVN itself is plain.
     const inner = tls ? mounts : [];
     const simple = (
@@ -186,11 +204,10 @@ const config = row('ConfigReady', {
         simple('northd', northd, [northdScript(northbound, southbound, tls)]),
       ],
       chassis: [chassis('controller', false), chassis('gateway', true)],
-      // Without an address to forward to it would only answer errors.
-      agent:
-        metadata && metadata.files.length > 0
-          ? [simple('metadata-agent', agentWorkload, [agent, ...metadata.files], mounts)]
-          : [],
+      agent: agents.map(({ component, workload, files }) => ({
+        ...simple(AGENT, workload, [agent, ...files], mounts),
+        component,
+      })),
     };
     const all = Object.values(parts).flat();
     const configs = await configSecrets(
@@ -229,9 +246,20 @@ const chassis = row('ChassisReady', {
 });
 
 const agent = row('MetadataAgentReady', {
-  needs: { config, pods },
+  needs: { config, pods, metadata },
   when: object => object.spec.metadataAgent.enabled,
-  run: async (cx, { config: { parts, start } }) => void (await start(parts.agent, cx)),
+  run: async (cx, { config: { parts, start }, metadata }) => {
+    if (metadata?.shared) {
+      const [first, second] = metadata.shared.map(({ owner, name }) => `NovaCell ${owner} (cell ${name})`);
+      throw stall({
+        reason: 'CellsShareNodes',
+        what: `${first} and ${second} have metadata services of their own and libvirt computes on the same nodes`,
+        who: 'User',
+        next: 'give the computes of each cell a nodeSelector that no other cell matches: cellTemplates.<cell>.novaComputeTemplates.<name>.nodeSelector',
+      });
+    }
+    await start(parts.agent, cx);
+  },
 });
 
 /** ovn-controller outside the cluster asks the southbound database, and no other. */
@@ -261,6 +289,7 @@ export const ovn = plan(
       PersistentVolumeClaim,
       ...MANAGES,
     ],
-    reads: [Pod, ReplicaSet, StorageClass, ...READS],
+    reads: [Pod, ReplicaSet, StorageClass, ...READS, ...usersWith('ovnInstance')],
+    users: usersBy({ field: 'ovnInstance', uses: (at, name) => at.ovnInstance === name && at.mechanism === 'ovn' }),
   },
 );

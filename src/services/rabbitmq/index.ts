@@ -18,9 +18,18 @@ import { imageOf } from '../images.ts';
 import { serviceHost } from '../names.ts';
 import { isolation, open } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
-import { checkServer, deployed, serverCertificate, serverPods, serverServices, serverTarget } from '../server.ts';
+import {
+  checkServer,
+  deployed,
+  serverCertificate,
+  serverPods,
+  serverServices,
+  serverStart,
+  serverTarget,
+} from '../server.ts';
 import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
+import { namedBy, usersBy, usersWith } from '../users.ts';
 import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from './address.ts';
 import { rabbitFiles } from './files.ts';
 
@@ -78,7 +87,7 @@ const config = row('ConfigReady', {
       volumes: tlsVolumes(undefined, own),
     };
     const all = rabbitFiles(input?.user ?? '', input?.password ?? '', await plainText(cx), cx.spec);
-    return { process, config: await configSecret(cx, [...all, kollaStart(process, all)]) };
+    return { process, config: await configSecret(cx, [...all, kollaStart(process, all, serverStart(cx))]) };
   },
 });
 
@@ -122,7 +131,8 @@ export const rabbitmq = plan(
   { input, own, config, expose, pods, answering, hosts, network, rotating },
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
-    reads: [Pod, StorageClass, ...READS],
+    reads: [Pod, StorageClass, ...READS, ...usersWith('messageBusInstance')],
+    users: usersBy(namedBy('messageBusInstance', 'messageBusSecret')),
     external: true,
   },
 );

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { Keystone } from '../../api/openstack/keystone.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import { Job } from '../../src/kube/resource.ts';
+import { type Cloud, NS } from './cloud.ts';
+import { deployed, GROUPS } from './samples.ts';
+import { cloudWith, readyCloud } from './services.ts';
+
+interface PodSpec {
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
+  readonly containers: readonly { readonly image: string }[];
+  readonly initContainers?: readonly { readonly image: string }[];
+}
+
+/** The pod spec of every workload, Job and CronJob. */
+function podSpecs(cloud: Cloud): readonly (readonly [string, PodSpec])[] {
+  const specOf = ({ spec }: AnyObject): PodSpec | undefined => {
+    type Templated = { readonly template?: { readonly spec: PodSpec } };
+    const { template, jobTemplate } = (spec ?? {}) as Templated & {
+      readonly jobTemplate?: { readonly spec: Templated };
+    };
+    return (template ?? jobTemplate?.spec.template)?.spec;
+  };
+  return cloud.store
+    .objects()
+    .filter(({ kind }) => ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'].includes(kind))
+    .map(object => [`${object.kind} ${object.metadata.name}`, specOf(object)!] as const);
+}
+
+const imagesOf = ({ containers, initContainers = [] }: PodSpec): string[] =>
+  [...containers, ...initContainers].map(({ image }) => image);
+
+const MIRROR = 'registry.example.com:5000/mirror';
+const PRIVATE = { imageRegistry: MIRROR, imagePullSecrets: [{ name: 'pull' }, { name: 'other' }] };
+
+describe('a private registry', { timeout: 240_000 }, () => {
+  it.each(GROUPS.map(group => [group.name, group] as const))('serves every pod and Job of %s', async (_, group) => {
+    // What the parts of Nova stand on is no sample.
+    const before = new Set(podSpecs(await group.start({})).map(([name]) => name));
+    const cloud = await deployed(group, PRIVATE);
+    const all = podSpecs(cloud).filter(([name]) => !before.has(name));
+    expect(all.length).toBeGreaterThan(3);
+    for (const [name, spec] of all) {
+      expect([name, spec.imagePullSecrets]).toEqual([name, PRIVATE.imagePullSecrets]);
+      for (const image of imagesOf(spec)) expect(image, name).toMatch(`${MIRROR}/openstack.kolla/`);
+    }
+  });
+
+  it('is named once for all clouds by the environment of the operator, and leaves explicit names as they are', async () => {
+    const env = { IMAGE_REGISTRY: 'mirror.example.com', RELATED_IMAGE_RABBITMQ: 'quay.io/mine/rabbitmq:1' };
+    const cloud = await readyCloud({}, undefined, { operator: { env } });
+    const image = (name: string) => imagesOf(podSpecs(cloud).find(([each]) => each === name)![1])[0];
+    expect(image('StatefulSet mariadb')).toMatch(/^mirror\.example\.com\/openstack\.kolla\/mariadb-server:/);
+    expect(image('StatefulSet rabbitmq')).toBe('quay.io/mine/rabbitmq:1');
+    cloud.apply(
+      cloudWith({
+        imageRegistry: MIRROR,
+        images: { memcached: 'quay.io/mine/memcached:1' },
+        mariadb: { image: 'quay.io/mine/db:1' },
+      }),
+    );
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    expect(image('StatefulSet mariadb')).toBe('quay.io/mine/db:1');
+    expect(image('StatefulSet memcached')).toBe('quay.io/mine/memcached:1');
+    expect(image('Deployment keystone-api')).toContain(`${MIRROR}/openstack.kolla/keystone:`);
+  });
+
+  it('that gets its Secret late: a Job that waits for its image is made again with it', async () => {
+    const keystone = { image: 'private.example.com/no-such:1' };
+    const cloud = await readyCloud();
+    cloud.apply(cloudWith({ keystone }));
+    const reason = () => cloud.condition(Keystone, 'keystone', 'DatabaseSyncReady')?.reason;
+    expect(await cloud.sim.within(600_000, () => reason() === 'ImagePullFailed')).toBe(true);
+    cloud.apply(cloudWith({ keystone, imagePullSecrets: PRIVATE.imagePullSecrets }));
+    const waiting = () => podSpecs(cloud).filter(([, spec]) => imagesOf(spec).includes(keystone.image));
+    const withSecrets = () =>
+      waiting().length > 0 && waiting().every(([, spec]) => spec.imagePullSecrets?.[0]?.name === 'pull');
+    expect(await cloud.sim.within(600_000, withSecrets)).toBe(true);
+    const jobs = cloud.hands.list(Job, NS).map(({ metadata }) => metadata.uid);
+    await cloud.sim.run(600_000);
+    expect(cloud.hands.list(Job, NS).map(({ metadata }) => metadata.uid)).toEqual(jobs);
+  });
+});
