@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Entry, filesOf, readEntries, record, withEntry, written } from './entries.ts';
 import { proofs } from './features.ts';
-import { columnsOf, type Known, readmeTable, stateOf, stateOfRun, statusPage, told, withTable } from './status.ts';
+import { columnsOf, type Known, readmeTable, stateOf, stateOfRun, statusPage, summaryOf, withTable } from './status.ts';
 import { entriesOf, type Report, ranOf } from './suites.ts';
 
 const entry = (more: Partial<Entry> = {}): Entry => ({
@@ -48,11 +48,11 @@ describe('a claim', () => {
   it('says when it was seen, what was measured, and since when nobody repeated it', () => {
     const tests = { passed: 16, failed: 0, skipped: 1 };
     const seen = entry({ code: 'before', commit: 'abc', tests, figures: { 'Ready seconds': 146 } });
-    expect(told(known(seen), 'cloud', lab)).toBe(
+    expect(summaryOf(known(seen), 'cloud', lab)).toBe(
       'passed on 2026-11-17, 16 of 16 tests, 1 not run, commit abc, Ready seconds 146. **Not repeated since 2026-11-17: code changed.**',
     );
     const failed = entry({ result: 'failed', failure: 'a\n| b', lastPassed: '2026-11-16' });
-    expect(told(known(failed), 'cloud', lab)).toBe(
+    expect(summaryOf(known(failed), 'cloud', lab)).toBe(
       'failed on 2026-11-17. Failure: a \\| b. It last passed on 2026-11-16.',
     );
   });

@@ -93,7 +93,7 @@ const figuresOf = ({ figures = {} }: Entry): string[] =>
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
 
 /** `passed on 2026-11-17, 17 of 17 tests; Ready seconds 146. Not repeated since: the code changed` */
-export function told(known: Known, name: string, column: Column): string {
+export function summaryOf(known: Known, name: string, column: Column): string {
   const entry = entryOf(known, name, column);
   if (entry === undefined) return 'not seen yet';
   const facts = [
@@ -134,7 +134,7 @@ function runs(known: Known, groups: Readonly<Record<string, readonly Feature[]>>
     return [...new Set([...named, ...recorded])]
       .sort()
       .map(name =>
-        row([SIGNS[stateOfRun(known, name, column)], column.title, source(name), told(known, name, column)]),
+        row([SIGNS[stateOfRun(known, name, column)], column.title, source(name), summaryOf(known, name, column)]),
       );
   });
   return `| | Where | Run | What was seen |\n|---|---|---|---|\n${lines.join('')}`;

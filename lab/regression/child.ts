@@ -6,7 +6,7 @@ export interface Ended {
   /** Why it did not end by itself. */
   readonly cut?: 'time' | 'signal';
   readonly seconds: number;
-  /** Its last words. */
+  /** The end of its output. */
   readonly tail: string;
 }
 
@@ -27,7 +27,7 @@ const TAIL = 2000;
 const LATE_MS = 2000;
 
 /**
- * A program of our own that ends by itself, after some minutes, or when we are told to stop: it is then asked to end and
+ * A program of our own that ends by itself, after some minutes, or when the signal is aborted: it is then asked to end and
  * ended, together with what it started. It leads a process group, so that no other process can be meant.
  */
 export function bounded(command: string, args: readonly string[], bounds: Bounds): Promise<Ended> {

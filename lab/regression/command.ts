@@ -4,13 +4,13 @@ import { parseArgs } from 'node:util';
 import { type Entry, filesOf, holds, keyOf, readEntries, record } from '../../evidence/entries.ts';
 import { commitOf, hashing } from '../../evidence/hash.ts';
 import { type Release, releases } from '../images/names.ts';
-import { holder, release as letGo, take } from '../lockfile.ts';
+import { holder, release as releaseLock, take } from '../lockfile.ts';
 import { cache, labName, repo } from '../paths.ts';
 import { bounded } from './child.ts';
-import { folder, labHands } from './hands.ts';
 import { type Group, groupsOf, type Item, minutesOf, select, shardOf } from './plan.ts';
 import { type Done, type Outcome, regression, tableOf } from './run.ts';
 import { scenarios } from './scenarios.ts';
+import { folder, labSteps } from './steps.ts';
 
 export const HELP = `usage: make lab-regression ARGS="[options]"   or   npx tsx lab/main.ts regression [options]
 
@@ -152,7 +152,7 @@ export async function regressionCommand(args: readonly string[]): Promise<number
   }
   const say = (text: string): void => console.error(text);
   const items = groups.flatMap(group => group.items);
-  // Taken before the operator is built: whoever edits meanwhile changes what the results speak of.
+  // Computed before the operator is built: an edit during the run must not be covered by its results.
   const hash = hashing(repo);
   const codes = new Map(items.map(item => [releaseKey(item), hash(filesOf(item.scenario.name))]));
   const commit = commitOf(repo);
@@ -168,11 +168,11 @@ export async function regressionCommand(args: readonly string[]): Promise<number
     return 1;
   }
   const stop = new AbortController();
-  const told = (): void => {
+  const onSignal = (): void => {
     if (!stop.signal.aborted) say('stopping; what is done is kept, the same command goes on');
     stop.abort();
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, told);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   try {
     mkdirSync(folder, { recursive: true });
     const build = (words: readonly string[]) =>
@@ -190,7 +190,7 @@ export async function regressionCommand(args: readonly string[]): Promise<number
     let recorded = false;
     const done = await regression({
       groups,
-      hands: labHands(stop.signal, say),
+      steps: labSteps(stop.signal, say),
       holding,
       record: (item, outcome) => {
         recorded = true;
@@ -206,7 +206,7 @@ export async function regressionCommand(args: readonly string[]): Promise<number
       say('docs/evidence.json, docs/status.md and the table of README.md have the results');
     return done.every(each => each.result === 'passed') ? 0 : 1;
   } finally {
-    letGo(lock);
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, told);
+    releaseLock(lock);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../evidence/entries.ts';
 import { entryFor, holdingBy } from './command.ts';
-import { figuresIn, outcomeOf } from './hands.ts';
 import { groupsOf, type Item, select } from './plan.ts';
-import { type Hands, type Outcome, regression, tableOf } from './run.ts';
+import { type Outcome, regression, type Steps, tableOf } from './run.ts';
 import type { Scenario } from './scenarios.ts';
+import { figuresIn, outcomeOf } from './steps.ts';
 
 const scenario = (name: string, more: Partial<Scenario> = {}): Scenario => ({
   name,
@@ -44,7 +44,7 @@ async function play({ table = TABLE, outcomes = {}, broken = {}, holding = () =>
     if (words === stopAt) stop.abort();
     if (broken[what] !== undefined || stop.signal.aborted) throw new Error(broken[what] ?? 'stopped');
   };
-  const hands: Hands = {
+  const steps: Steps = {
     prepare: async ({ scenario: { name } }) => {
       if (broken.prepare === name) throw new Error('no network');
     },
@@ -68,7 +68,7 @@ async function play({ table = TABLE, outcomes = {}, broken = {}, holding = () =>
   const groups = groupsOf(select(table, { releases: ['2026.1'] }));
   const done = await regression({
     groups,
-    hands,
+    steps,
     holding,
     record: (item, outcome) => {
       recorded.push(`${item.scenario.name} ${outcome.result}`);

@@ -15,7 +15,7 @@ export interface Outcome {
 }
 
 /** What the regression does to the world. Each of these ends by itself within a known time, or when the signal says so. */
-export interface Hands {
+export interface Steps {
   /** Fetches and builds what the scenario needs from elsewhere. */
   prepare(item: Item): Promise<void>;
   /** A lab with nothing in it but the operator, and that of this tree. */
@@ -35,7 +35,7 @@ export interface Done extends Item, Outcome {
 
 export interface Regression {
   readonly groups: readonly Group[];
-  readonly hands: Hands;
+  readonly steps: Steps;
   /** The entry of an earlier run that still holds. */
   readonly holding: (item: Item) => Entry | undefined;
   readonly record: (item: Item, outcome: Outcome) => void;
@@ -49,7 +49,7 @@ const wordsOf = (error: unknown): string => (error instanceof Error ? error.mess
 /** Whether what follows finds all as it was. */
 const leavesAll = ({ leaves }: Scenario, { result }: Outcome): boolean => leaves === 'same' && result === 'passed';
 
-/** Runs all groups, whatever becomes of each scenario, and ends early only when it is told to. */
+/** Runs all groups, whatever becomes of each scenario, and ends early only when its signal is aborted. */
 export async function regression(x: Regression): Promise<Done[]> {
   const done: Done[] = [];
   for (const group of x.groups) {
@@ -67,7 +67,7 @@ export async function regression(x: Regression): Promise<Done[]> {
 }
 
 async function runGroup(x: Regression, group: Group): Promise<Done[]> {
-  const { hands, say, signal } = x;
+  const { steps, say, signal } = x;
   const done: Done[] = [];
   let clean = false;
   /** Of the cloud that the next scenario finds new. */
@@ -90,10 +90,10 @@ async function runGroup(x: Regression, group: Group): Promise<Done[]> {
     const began = performance.now();
     const since = (): number => Math.round((performance.now() - began) / 1000);
     try {
-      await hands.prepare(item);
+      await steps.prepare(item);
       if (!clean) {
         readySeconds = undefined;
-        await hands.freshLab(group.release);
+        await steps.freshLab(group.release);
       }
     } catch (error) {
       if (signal.aborted) break;
@@ -103,11 +103,11 @@ async function runGroup(x: Regression, group: Group): Promise<Done[]> {
       continue;
     }
     try {
-      if (!clean && group.cloud !== 'none') readySeconds = await hands.deploy(group.cloud, group.release);
+      if (!clean && group.cloud !== 'none') readySeconds = await steps.deploy(group.cloud, group.release);
     } catch (error) {
       if (signal.aborted) break;
       const failure = `the cloud did not become Ready: ${wordsOf(error)}`;
-      const dump = await hands.dump(item);
+      const dump = await steps.dump(item);
       // It would not for the others either, and each try takes as long as the limit says.
       for (const each of group.items.slice(index)) keep(each, { result: 'failed', seconds: since(), failure }, dump);
       break;
@@ -115,12 +115,12 @@ async function runGroup(x: Regression, group: Group): Promise<Done[]> {
     let outcome: Outcome;
     try {
       say(`${titleOf(item)}: begins, usually ${item.scenario.minutes} min, ${item.scenario.limit} at most`);
-      outcome = await hands.run(item);
+      outcome = await steps.run(item);
     } catch (error) {
       outcome = { result: 'failed', seconds: since(), failure: wordsOf(error) };
     }
     if (signal.aborted) break;
-    keep(item, outcome, outcome.result === 'failed' ? await hands.dump(item) : undefined);
+    keep(item, outcome, outcome.result === 'failed' ? await steps.dump(item) : undefined);
     clean = leavesAll(item.scenario, outcome);
   }
   return done;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
@@ -68,6 +68,7 @@ describe(`a newer operator takes over a cloud, ${release}`, { timeout: 1_800_000
     const previous = await previousFolder();
     await deployOperator(nodesOf(1), previous);
     const seconds = await deployCloud(nodesOf(1), release, { file: join(previous, 'lab', 'cloud.yaml') });
+    figure('earlier operator', basename(previous));
     figure('Ready seconds with the earlier operator', Math.round(seconds));
     stage = await labStage(namespace);
     before = await serving();

@@ -5,7 +5,7 @@ import type { Release } from '../images/names.ts';
 import { cache, repo } from '../paths.ts';
 import { bounded, type Ended } from './child.ts';
 import type { Item } from './plan.ts';
-import type { Hands, Outcome } from './run.ts';
+import type { Outcome, Steps } from './run.ts';
 import { type CloudName, clouds } from './scenarios.ts';
 
 /** Logs of every scenario, and what is kept of those that failed. */
@@ -53,7 +53,7 @@ const readIfThere = (path: string): string | undefined => {
 };
 
 /** Every step is a command that a person could type, in a process of its own that can be ended. */
-export function labHands(signal: AbortSignal, say: (text: string) => void): Hands {
+export function labSteps(signal: AbortSignal, say: (text: string) => void): Steps {
   mkdirSync(folder, { recursive: true });
   const lab = (
     words: readonly string[],
