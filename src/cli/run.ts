@@ -188,6 +188,7 @@ async function openWebhook(
     port: portOf(webhookPort, '--webhook-port'),
     host,
     certificate,
+    clock: realClock,
     log,
     neighbours: { list: async kind => (await client.list(KINDS.find(one => one.kind === kind)!)).items },
   });

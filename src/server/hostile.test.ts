@@ -110,7 +110,8 @@ const SERVERS: Readonly<Record<string, () => Promise<Target>>> = {
   async webhook() {
     const { ca, cert, key } = makeCertificate(Date.now());
     const neighbours = { list: async () => [] };
-    const server = createWebhook({ port: 0, certificate: { ca, cert, key }, log: silent, neighbours });
+    const options = { certificate: { ca, cert, key }, clock: realClock, log: silent, neighbours };
+    const server = createWebhook({ port: 0, ...options });
     await server.start();
     const answer = /^HTTP\/1\.1 200 [\s\S]*"allowed":true/;
     return { server, port: server.port, tls: true, well: post('/validate', reviewOf({}), json), answer };

@@ -5,6 +5,7 @@ import type { Live } from '../insight/view.ts';
 import type { Certificate } from '../real/certificate.ts';
 import type { Server } from '../runtime/manager.ts';
 import type { Log } from '../world/log.ts';
+import { type Clock, sleep } from '../world/world.ts';
 import { listening } from './listening.ts';
 import { targetOf } from './target.ts';
 
@@ -23,6 +24,7 @@ export interface WebhookOptions {
   readonly host?: string;
   readonly certificate: Certificate;
   readonly neighbours: Neighbours;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -46,7 +48,7 @@ interface Review {
 /** Answers AdmissionReviews over TLS, and nothing else. */
 export function createWebhook(options: WebhookOptions): WebhookServer {
   const tls = ({ cert, key }: Certificate) => ({ cert, key, minVersion: 'TLSv1.2' as const });
-  const desk: Desk = { room: MOST_HELD, inTurn: oneByOne() };
+  const desk: Desk = { room: MOST_HELD, inTurn: oneByOne(options.clock) };
   const server = createServer(tls(options.certificate), (request, response) => {
     const end = ({ status, body }: Answer): void => {
       // Who hung up hears nothing.
@@ -95,10 +97,10 @@ interface Desk {
  * One after the other, and everybody else of this process in between: a review may take a good part of a second, and a
  * crowd of them in one turn of the loop would keep the lease from being renewed.
  */
-function oneByOne(): Desk['inTurn'] {
+function oneByOne(clock: Clock): Desk['inTurn'] {
   let last: Promise<unknown> = Promise.resolve();
   return work => {
-    const mine = last.then(() => new Promise<void>(resolve => setImmediate(resolve))).then(work);
+    const mine = last.then(() => sleep(clock, 0, undefined, { daemon: true, label: 'turn of a review' })).then(work);
     last = mine.catch(() => undefined);
     return mine;
   };
