@@ -119,6 +119,7 @@ deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeco
 .PHONY: undeploy
 undeploy: ## take the operator out; CRDs stay, and it is refused while objects of ours exist
 	@config/objects-left.sh
+	kubectl delete --ignore-not-found -f config/webhook/webhook.yaml
 	kubectl delete -k config/manager
 	kubectl delete -k config/rbac
 

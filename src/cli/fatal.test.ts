@@ -3,7 +3,7 @@ import { ManualClock, settle } from '../../test/unit/kube.ts';
 import { createLog } from '../real/log.ts';
 import { endOnFatal } from './fatal.ts';
 
-function started(release: () => Promise<void>) {
+function started(release: () => Promise<void>, write?: (line: string) => void) {
   const listeners = new Map<string, (error: unknown) => void>();
   const did: string[] = [];
   const lines: string[] = [];
@@ -15,7 +15,7 @@ function started(release: () => Promise<void>) {
   };
   endOnFatal({
     process,
-    log: createLog('info', { write: line => void lines.push(line) }),
+    log: createLog('info', { write: write ?? (line => void lines.push(line)) }),
     clock,
     halt: () => did.push('halt'),
     release: () => {
@@ -58,6 +58,30 @@ describe('what nobody caught', () => {
   it('nor does one whose release fails', async () => {
     const { listeners, did } = started(() => Promise.reject(new Error('no answer')));
     listeners.get('unhandledRejection')!('a text');
+    await settle();
+    expect(did.at(-1)).toBe('exit 1');
+  });
+
+  it('nor does a log that cannot be written, or an error that cannot be told', async () => {
+    const full = (): void => {
+      throw new Error('ENOSPC');
+    };
+    const { listeners, did } = started(async () => undefined, full);
+    listeners.get('uncaughtException')!(new Error('x'));
+    await settle();
+    expect(did).toEqual(['halt', 'release', 'exit 1']);
+    const odd = started(async () => undefined);
+    const unreadable = Object.defineProperty({}, 'message', { get: full });
+    odd.listeners.get('unhandledRejection')!(unreadable);
+    await settle();
+    expect(odd.did).toEqual(['halt', 'release', 'exit 1']);
+  });
+
+  it('nor one that throws before it waits', async () => {
+    const { listeners, did } = started(() => {
+      throw new Error('no election');
+    });
+    listeners.get('uncaughtException')!(new Error('x'));
     await settle();
     expect(did.at(-1)).toBe('exit 1');
   });

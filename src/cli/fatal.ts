@@ -22,6 +22,13 @@ const RELEASE_MS = 3_000;
 /** Of the process: the kubelet starts it again, from the objects and without whatever went wrong in its memory. */
 const EXIT_CODE = 1;
 
+/** What fails here must not keep the process from its end: there is nobody left to tell. */
+function attempt(act: () => void): void {
+  try {
+    act();
+  } catch {}
+}
+
 /**
  * What nobody caught leaves a process in an unknown state: it says why in one line, writes nothing more, gives the lease
  * back and ends. The one place where that is decided.
@@ -34,11 +41,14 @@ export function endOnFatal({ process, log, clock, halt, release }: FatalOptions)
     ending = true;
     // Whoever else ends the process after an orderly stop, it is no success.
     process.exitCode = EXIT_CODE;
-    log.error('Operator ends: nobody caught an error', { event, error });
-    halt(new Error(`the process ends: ${event}`));
+    attempt(() => log.error('Operator ends: nobody caught an error', { event, error }));
+    attempt(() => halt(new Error(`the process ends: ${event}`)));
     const limit = sleep(clock, RELEASE_MS, undefined, { daemon: true, label: 'release before the end' });
-    await Promise.race([release(), limit]).catch((failure: unknown) =>
-      log.warn('Lease could not be released, the next leader waits until it expires', { error: failure }),
+    const released = async (): Promise<void> => release();
+    await Promise.race([released(), limit]).catch((failure: unknown) =>
+      attempt(() =>
+        log.warn('Lease could not be released, the next leader waits until it expires', { error: failure }),
+      ),
     );
     process.exit(EXIT_CODE);
   };

@@ -39,7 +39,10 @@ interface RunOptions {
   readonly logLevel: Level;
 }
 
-/** Whoever reaches the page may send tokens, and each costs calls: they have these, and the passes keep theirs. */
+/**
+ * Whoever reaches the page may send tokens, and whoever reaches the webhook reviews, and each costs calls: they have
+ * these, and the passes and the lease keep theirs.
+ */
 const REVIEW_CONNECTIONS = 2;
 
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
@@ -98,7 +101,7 @@ async function run(options: RunOptions): Promise<void> {
     ready: { manager: () => operator.manager.ready() },
   };
   const probes = createProbeServer({ port, host: options.host, health, metrics });
-  const webhook = options.webhookPort && (await openWebhook(options, cluster, log, stop.signal));
+  const webhook = options.webhookPort && (await openWebhook(options, reviews, log, stop.signal));
   const operator = createOperator({
     world: { cluster, cloud, clock: realClock, random: realRandom },
     plans,
@@ -185,6 +188,7 @@ async function openWebhook(
     port: portOf(webhookPort, '--webhook-port'),
     host,
     certificate,
+    clock: realClock,
     log,
     neighbours: { list: async kind => (await client.list(KINDS.find(one => one.kind === kind)!)).items },
   });

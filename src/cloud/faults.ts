@@ -23,8 +23,8 @@ export const rejected = (what: Backend, where: string, why: string): CloudError 
   new CloudError('rejected', `${what} at ${where} rejects the request: ${why}`);
 
 /** A page of a proxy, half an answer, or JSON of another program. Never to be taken for `nothing there`. */
-export const stranger = (what: Backend, where: string, request: string): CloudError =>
+export const stranger = (what: Backend, where: string, request: string, how = 'success'): CloudError =>
   new CloudError(
     'rejected',
-    `${what} at ${where} answers ${request} with success, but not as its API does: check what its Service, and any proxy on the way, leads to`,
+    `${what} at ${where} answers ${request} with ${how}, but not as its API does: check what its Service, and any proxy on the way, leads to`,
   );

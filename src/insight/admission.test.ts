@@ -42,6 +42,36 @@ describe('what is written is looked at', () => {
     expect((await update(bad, keystone('[token]\n'))).refusals).toEqual([]);
   });
 
+  it('a spec without end is not read to its end: that would take longer than the lease of this process', async () => {
+    const began = performance.now();
+    const long = keystone(`[DEFAULT]\n${'x=1\n'.repeat(900_000)}`);
+    const wide = object('Keystone', 'keystone', {
+      ...Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, { schedule: 'x' }])),
+    });
+    for (const one of [long, wide]) {
+      const { refusals, warnings } = await update(one, { ...one });
+      expect(refusals).toEqual([]);
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          /^spec has \d+ KiB, more than the 128 KiB that are checked here: .*kubectl openstack lint/,
+        ),
+      ]);
+      // What does not depend on its length is looked at all the same.
+      const ran = { ...one, spec: { ...(one.spec as object), release: '2025.2' }, status: { release: '2025.2' } };
+      const back = { ...ran, spec: { ...ran.spec, release: '2025.1' } };
+      expect((await update(ran, back)).refusals).toEqual([expect.stringContaining('spec.release')]);
+    }
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  it('many mistakes are named by the first of them', async () => {
+    const tasks = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, { schedule: 'x' }]));
+    const began = performance.now();
+    const { refusals } = await update(object('Keystone', 'keystone'), object('Keystone', 'keystone', tasks));
+    expect(refusals).toHaveLength(12);
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+
   it('a spec on its way out is nobody’s business', async () => {
     const going = { ...keystone('[token\n') };
     const metadata = { ...going.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };

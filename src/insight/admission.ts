@@ -26,22 +26,46 @@ export interface Admission {
 const [MOST, LONGEST] = [12, 250];
 
 /**
+ * Characters of a spec that is read here; a large cloud has some 20,000. A line of config takes microseconds, and who waits
+ * for the answer is `kubectl apply`, the lease of this process and everybody else's reconcile.
+ */
+const LONGEST_SPEC = 128 << 10;
+
+/**
  * The linter and the checks that CEL in a CRD can't express. What certainly does not work is refused, but only when this
  * very write brings it: an object that is wrong already must be open to every other edit. Everything else is a warning.
  */
 export async function admit(request: AdmissionRequest, around: Neighbours): Promise<Admission> {
   const { object, oldObject, operation } = request;
   if (operation === 'DELETE' || object.metadata.deletionTimestamp) return { refusals: [], warnings: [] };
-  const { broken, warnings } = texts(object);
-  const known = new Set(oldObject ? texts(oldObject).broken : []);
+  const { broken, times, warnings } = findings(object);
+  const before = oldObject ? findings(oldObject) : undefined;
+  const known = new Set(before ? [...before.broken, ...before.times] : []);
   const refusals = [
-    ...broken.filter(line => !known.has(line)),
-    ...schedules(object).filter(line => !oldObject || !schedules(oldObject).includes(line)),
+    ...[...broken, ...times].filter(line => !known.has(line)).slice(0, MOST),
     ...releases(request),
     ...(await twins(request, around)),
     ...(await cells(request, around)),
   ];
   return { refusals, warnings: shortened([...broken.filter(line => known.has(line)), ...warnings]) };
+}
+
+interface Findings {
+  readonly broken: readonly string[];
+  readonly times: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** What can be said of the spec alone. */
+function findings(object: Live): Findings {
+  const { length } = JSON.stringify(object.spec ?? null);
+  if (length <= LONGEST_SPEC) return { ...texts(object), times: schedules(object) };
+  const size = `${Math.round(length / 1024)} KiB, more than the ${LONGEST_SPEC >> 10} KiB that are checked here`;
+  return {
+    broken: [],
+    times: [],
+    warnings: [`spec has ${size}: its config was not looked at; kubectl openstack lint does`],
+  };
 }
 
 /** Messages of the linter hold names and never values. */

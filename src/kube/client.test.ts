@@ -170,6 +170,34 @@ describe('writes', () => {
     expect(await done).toBeInstanceOf(NoAnswer);
   });
 
+  it.each(['get', 'delete'] as const)('the 404 of a proxy is not that there is nothing: %s', async verb => {
+    const { net, client } = setUp();
+    const ref = { namespace: 'default', name: 'a' };
+    const ask = (): Promise<unknown> =>
+      (verb === 'get' ? client.get(ConfigMap, ref) : client.delete(ConfigMap, ref, { uid: 'u' })).catch(
+        (e: unknown) => e,
+      );
+    const proxy = ask();
+    await (await net.next()).answer(404, '<html>no such host</html>', { 'content-type': 'text/html; charset=utf-8' });
+    expect(String(await proxy)).toMatch(/configmaps default\/a: status 404 .* without an object of the API/);
+    // A kind that the server does not have.
+    const none = ask();
+    await (await net.next()).answer(404, '404 page not found\n', { 'content-type': 'text/plain; charset=utf-8' });
+    expect(await none).toBeUndefined();
+  });
+
+  it.each([{ metadata: {} }, { kind: 'Status', metadata: {}, status: 'Success' }, { metadata: { name: 'b' } }])(
+    '200 with %j is not the object that was asked for',
+    async body => {
+      const { net, client } = setUp();
+      const done: Promise<unknown> = client
+        .get(ConfigMap, { namespace: 'default', name: 'a' })
+        .catch((e: unknown) => e);
+      await (await net.next()).answer(200, body);
+      expect(await done).toBeInstanceOf(NoAnswer);
+    },
+  );
+
   it('makes a Status of an answer that is none', async () => {
     const { net, client } = setUp();
     const done = client.create(ConfigMap, configMap('a', 1)).catch((e: unknown) => e);

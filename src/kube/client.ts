@@ -111,9 +111,12 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
 
   async function get<T extends KubeObject = AnyObject>(resource: Resource, ref: Ref): Promise<T | undefined> {
     const response = await call('get', resource, ref, {});
+    if (isPage(response)) throw strange(inWords('get', resource, ref), response);
     if (response.status === 404) return undefined;
     if (response.status !== 200) throw new ApiError(inWords('get', resource, ref), response);
-    if (!isApiBody(response.body)) throw strange(inWords('get', resource, ref), response);
+    // JSON of somebody else must not read as an object without content.
+    if (!isApiBody(response.body) || (response.body as KubeObject).metadata.name !== ref.name)
+      throw strange(inWords('get', resource, ref), response);
     return response.body as T;
   }
 
@@ -195,6 +198,7 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
           ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
         },
       });
+      if (isPage(response)) throw strange(inWords('delete', resource, ref), response);
       if (response.status === 404) return undefined;
       if (response.status === 409) {
         // Which precondition failed stands only in the text of the answer; the object itself tells for sure.
@@ -218,7 +222,11 @@ const isApiBody = (body: unknown): boolean => {
   return typeof metadata === 'object' && metadata !== null;
 };
 
-/** Success said by somebody else. As with no answer, a write may or may not have happened. */
+/** A proxy that knows no way to the API server. The server itself says 404 as a Status, or in plain text where it has no such kind. */
+const isPage = ({ status, headers }: Response): boolean =>
+  status === 404 && (headers['content-type']?.includes('html') ?? false);
+
+/** Success, or that there is nothing, said by somebody else. As with no answer, a write may or may not have happened. */
 const strange = (what: string, { status, headers }: Response): NoAnswer =>
   new NoAnswer(
     `${what}: status ${status} (${headers['content-type'] ?? 'no content type'}) without an object of the API: check what the address of the API server, and any proxy on the way, leads to`,

@@ -176,6 +176,8 @@ describe('success that is not what the API says', () => {
     ['JSON of somebody else', '{"ok":true}'],
     ['nothing', ''],
     ['rows that are none', '{"users":[{}],"services":[5]}'],
+    ['null', 'null'],
+    ['a list of somebody else', '[{"id":"i"}]'],
   ];
 
   it.each(wrong)('Keystone: %s is no empty list, and nothing is made or deleted', async (_what, body) => {
@@ -221,7 +223,7 @@ describe('success that is not what the API says', () => {
     const { identity, url, end } = await serving({ 'POST /v3/auth/tokens': TOKEN, 'GET /types': [200, body] });
     const answer = identity.get(url, '/types');
     // Which JSON it must be only the caller knows.
-    if (what.startsWith('JSON') || what.startsWith('rows')) await answer;
+    if (/^(JSON|rows|a list)/.test(what)) await answer;
     else await expect(answer).rejects.toThrow(/^The service at .* answers GET \/types with success, but not/);
     await end();
   });
@@ -237,6 +239,65 @@ describe('success that is not what the API says', () => {
         /^RabbitMQ at 127\.0\.0\.1:\d+ answers GET \/api\/\S+ with success, but not/,
       );
     expect(asked.filter(line => !line.startsWith('GET'))).toEqual([]);
+    await end();
+  });
+
+  it.each([...wrong, ['one row of somebody else', '[{"name":"a"},{}]']])(
+    'RabbitMQ: %s is no list of what is ours',
+    async (_what, body) => {
+      const { bus, end } = await serving({ 'GET /api/vhosts': [200, '[]'], 'GET /api/users': [200, body] });
+      await expect(bus.owned(CLAIM)).rejects.toThrow(/answers GET \/api\/users with success, but not/);
+      await end();
+    },
+  );
+
+  it('the 404 of a proxy is not that there is nothing', async () => {
+    const page: readonly [number, string] = [404, '404 page not found'];
+    const { bus, identity, asked, end } = await serving({
+      'GET /api/vhosts/nova': page,
+      'GET /api/users/nova': page,
+      'GET /api/vhosts': page,
+      'POST /v3/auth/tokens': TOKEN,
+      'GET /v3/users': [
+        200,
+        '{"users":[{"id":"i","openstack_operator_owner":"openstack-operator:00112233aabbccdd:Nova/nova"}]}',
+      ],
+      'DELETE /v3/users/i': page,
+    });
+    for (const call of [
+      () => bus.ensureVhost('nova', CLAIM),
+      () => bus.dropVhost('nova', CLAIM),
+      () => bus.dropUser('nova', CLAIM),
+      () => bus.owned(CLAIM),
+      () => identity.dropUser('nova', CLAIM.owner),
+    ])
+      await expect(call()).rejects.toThrow(/answers (GET|DELETE) \S+ with status 404, but not as its API does/);
+    expect(asked.filter(line => !/^GET|auth|^DELETE \/v3/.test(line))).toEqual([]);
+    await end();
+    const gone = await serving({ 'GET /api/vhosts': [404, '{"error":"Object Not Found"}'] });
+    await expect(gone.bus.owned(CLAIM)).rejects.toThrow('with status 404, but not');
+    await gone.end();
+  });
+
+  it.each(wrong)('Keystone: a change, a region or roles answered with %s', async (_what, body) => {
+    const owner = '"openstack_operator_owner":"openstack-operator:00112233aabbccdd:Nova/nova"';
+    const rows = (more: string) => `[{"id":"i","name":"nova",${owner}${more}}]`;
+    const { identity, end } = await serving({
+      'POST /v3/auth/tokens': TOKEN,
+      'GET /v3/projects': [200, `{"projects":${rows(',"enabled":false')}}`],
+      'PATCH /v3/projects/i': [200, body],
+      'GET /v3/services': [200, `{"services":${rows(',"type":"compute"')}}`],
+      'GET /v3/endpoints': [200, '{"endpoints":[]}'],
+      'GET /v3/regions/r': [200, body],
+      'GET /v3/users': [200, `{"users":${rows('')}}`],
+      'GET /v3/projects/i/users/i/roles': [200, body],
+    });
+    const entry = { name: 'nova', type: 'compute', endpoints: { internal: 'http://nova' } };
+    await expect(identity.ensureProject('nova')).rejects.toThrow(/PATCH \/v3\/projects\/i with success, but not/);
+    await expect(identity.ensureService(entry, CLAIM)).rejects.toThrow(/GET \/v3\/regions\/r with success, but not/);
+    await expect(identity.ensureUser('nova', 'x', 'nova', ['admin'], CLAIM)).rejects.toThrow(
+      /GET \/v3\/projects\/i\/users\/i\/roles with success, but not/,
+    );
     await end();
   });
 

@@ -72,11 +72,21 @@ export function realBus(at: BusAddress, http: Http): Bus {
       throw stranger('RabbitMQ', host, `GET /api/${path.join('/')}`);
     return answer.body as T;
   };
-  const list = async <T>(...path: string[]): Promise<readonly T[] | undefined> => {
+  /** `key` is what each row has; undefined where there is no such list. */
+  const list = async <T>(key: keyof T & string, ...path: string[]): Promise<readonly T[] | undefined> => {
     const answer = await call('GET', path);
     if (answer.status === 404) return undefined;
-    if (!Array.isArray(answer.body)) throw stranger('RabbitMQ', host, `GET /api/${path.join('/')}`);
+    const isRow = (row: unknown): boolean =>
+      typeof (row as Readonly<Record<string, unknown>> | null | undefined)?.[key] === 'string';
+    if (!Array.isArray(answer.body) || !answer.body.every(isRow))
+      throw stranger('RabbitMQ', host, `GET /api/${path.join('/')}`);
     return answer.body as T[];
+  };
+  /** These lists are always there, empty or not. */
+  const everyOne = async <T extends { name: string }>(what: 'vhosts' | 'users'): Promise<readonly T[]> => {
+    const rows = await list<T>('name', what);
+    if (rows === undefined) throw stranger('RabbitMQ', host, `GET /api/${what}`, 'status 404');
+    return rows;
   };
   const write = async (method: 'PUT' | 'DELETE', path: string[], body?: unknown) => {
     const answer = await call(method, path, body);
@@ -85,7 +95,7 @@ export function realBus(at: BusAddress, http: Http): Bus {
       throw rejected('RabbitMQ', host, `PUT /api/${path.join('/')}: not found`);
   };
   const permissionsOf = async (user: string): Promise<readonly Permission[]> =>
-    (await list<Permission>('users', user, 'permissions')) ?? [];
+    (await list<Permission>('vhost', 'users', user, 'permissions')) ?? [];
   const opens = async ({ proof }: Claim, vhost: string): Promise<boolean> => {
     const user = proof && (await find<User>('users', proof.user));
     if (!proof || !user || !passwordMatches(user, proof.password)) return false;
@@ -151,8 +161,8 @@ export function realBus(at: BusAddress, http: Http): Bus {
     },
     async owned(claim) {
       const vhosts: string[] = [];
-      for (const vhost of (await list<Vhost>('vhosts')) ?? []) if (await isVhost(vhost, claim)) vhosts.push(vhost.name);
-      const users = (await list<NamedUser>('users')) ?? [];
+      for (const vhost of await everyOne<Vhost>('vhosts')) if (await isVhost(vhost, claim)) vhosts.push(vhost.name);
+      const users = await everyOne<NamedUser>('users');
       return { vhosts, users: users.filter(user => isUser(user, claim)).map(user => user.name) };
     },
   };

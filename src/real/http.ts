@@ -87,6 +87,9 @@ export function createHttp(
         // Somebody else answers for the server: taken for an answer, its page would read as `nothing there`.
         if (answer.statusCode < 300 && asJson && typeof said === 'string')
           throw stranger(what, host, `${method} ${pathname}`);
+        // So would the 404 of a proxy that knows no way to the server; the servers themselves say theirs in JSON.
+        if (answer.statusCode === 404 && asJson && typeof said === 'string')
+          throw stranger(what, host, `${method} ${pathname}`, 'status 404');
         return { status: answer.statusCode, headers: answer.headers, body: said };
       } catch (error) {
         // Our own doing says nothing about the server.

@@ -57,6 +57,7 @@ const MOST_TOKENS = 1000;
 export type Tokens = Lru<string, Token>;
 export const createTokens = (): Tokens => new Lru(MOST_TOKENS);
 
+const isRecord = (body: unknown): boolean => typeof body === 'object' && body !== null && !Array.isArray(body);
 const isRow = <T extends Row>(row: T | undefined | null): row is T => typeof row?.id === 'string';
 
 interface TokenBody {
@@ -178,7 +179,10 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
   ): Promise<T | undefined> {
     const answer = await send(method, `${base}${path}`, body);
     if (answer.status === 404 && (method === 'GET' || method === 'DELETE')) return undefined;
-    if (answer.status >= 300) throw failure(`${method} /v3${path.split('?')[0]}`, answer);
+    const what = `${method} /v3${path.split('?')[0]}`;
+    if (answer.status >= 300) throw failure(what, answer);
+    // Only what was deleted, and what is set by its path alone, is answered without a body.
+    if (method !== 'DELETE' && method !== 'PUT' && !isRecord(answer.body)) throw stranger('Keystone', host, what);
     return answer.body as T;
   }
 
@@ -196,8 +200,10 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
     if (!isRow(fresh)) throw stranger('Keystone', host, `POST /v3/${collection}`);
     return fresh;
   };
-  const change = (collection: string, one: string, id: string, fields: object) =>
-    keystone('PATCH', `/${collection}/${id}`, { [one]: fields });
+  const change = async (collection: string, one: string, id: string, fields: object): Promise<void> => {
+    const changed = await keystone<Record<string, Row>>('PATCH', `/${collection}/${id}`, { [one]: fields });
+    if (!isRow(changed?.[one])) throw stranger('Keystone', host, `PATCH /v3/${collection}/${id}`);
+  };
   const remove = (collection: string, id: string) => keystone('DELETE', `/${collection}/${id}`);
   const byName = async (collection: string, name: string, domain_id = DOMAIN): Promise<Row | undefined> =>
     (await list(collection, { name, domain_id }))[0];
@@ -261,8 +267,9 @@ export function realIdentity(at: IdentityAddress, http: Http, clock: Clock, toke
       const have = rows.filter(e => e.interface === interface_);
       const keep = url === undefined ? undefined : (have.find(e => e.url === url) ?? have[0]);
       if (url !== undefined && keep === undefined) {
-        if ((await keystone('GET', `/regions/${at.region}`)) === undefined)
-          await make('regions', 'region', { id: at.region });
+        const region = await keystone<{ region: Row }>('GET', `/regions/${at.region}`);
+        if (region && !isRow(region.region)) throw stranger('Keystone', host, `GET /v3/regions/${at.region}`);
+        if (region === undefined) await make('regions', 'region', { id: at.region });
         const row = { service_id: service.id, region_id: at.region, interface: interface_, url };
         await make('endpoints', 'endpoint', { ...row, ...marked(claim.owner) });
         changed = true;

@@ -14,7 +14,7 @@ afterEach(async () => {
   await new Promise(resolve => open.server?.close(resolve) ?? resolve(undefined));
 });
 
-async function setUp(handle: Handle, tokens: string[] = []) {
+async function setUp(handle: Handle, tokens: string[] = [], certs: (string | undefined)[] = []) {
   const seen: { method?: string; url?: string; headers: IncomingMessage['headers']; text: string }[] = [];
   const sockets = new Set<{ closed: Promise<void> }>();
   const server = createServer(async (request, response) => {
@@ -40,7 +40,10 @@ async function setUp(handle: Handle, tokens: string[] = []) {
     server: `http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`,
     namespace: 'default',
     source: 'test',
-    read: () => ({ ...none, token: tokens[Math.min(reads++, tokens.length - 1)] }),
+    read: () => {
+      const at = reads++;
+      return { ...none, token: tokens[Math.min(at, tokens.length - 1)], cert: certs[at] };
+    },
   };
   const connection = connect(credentials, { userAgent: 'me/1' });
   Object.assign(open, { server, connection });
@@ -101,6 +104,14 @@ describe('calls', () => {
     const { seen, connection } = await setUp(refuse, ['old', 'new', 'bad', 'bad']);
     expect((await connection.send(get)).status).toBe(200);
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+  });
+
+  it('half a certificate, read while it is replaced, takes the place of nothing, and the next look finds the whole', async () => {
+    const refuse: Handle = (request, response) =>
+      json(response, request.headers.authorization === 'Bearer new' ? 200 : 401, {});
+    const { connection } = await setUp(refuse, ['old', 'new'], [undefined, '-----BEGIN CERTIFICATE-----\nMII']);
+    expect((await connection.send(get)).status).toBe(401);
+    expect((await connection.send(get)).status).toBe(200);
   });
 
   it('401 with the same credentials stands', async () => {

@@ -48,23 +48,19 @@ export function connect(credentials: Credentials, options: ConnectOptions = {}):
   /** Takes up rotated tokens and certificates. True when something changed. */
   function reload(): boolean {
     readAt = performance.now();
-    let fresh: Material;
+    const old = { material, pools };
     try {
-      fresh = credentials.read();
+      const fresh = credentials.read();
+      const { token: _, ...tls } = fresh;
+      const { token: __, ...oldTls } = material;
+      if (JSON.stringify(tls) !== JSON.stringify(oldTls)) pools = openPools(server.origin, fresh, options.connections);
+      material = fresh;
     } catch {
       return false; // a file in the middle of being replaced; what we have may still be good, and we look again
     }
-    const changed = JSON.stringify(fresh) !== JSON.stringify(material);
-    const { token: _, ...tls } = fresh;
-    const { token: __, ...oldTls } = material;
-    material = fresh;
-    if (JSON.stringify(tls) !== JSON.stringify(oldTls)) {
-      const old = pools;
-      pools = openPools(server.origin, material, options.connections);
-      // Requests under way end in their own time.
-      for (const pool of Object.values(old)) pool.close().catch(() => {});
-    }
-    return changed;
+    // Requests under way end in their own time.
+    if (pools !== old.pools) for (const pool of Object.values(old.pools)) pool.close().catch(() => {});
+    return JSON.stringify(material) !== JSON.stringify(old.material);
   }
 
   /** One exchange; a 401 is answered by reading the credentials again, and by one retry if they changed. */

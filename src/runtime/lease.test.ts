@@ -142,6 +142,24 @@ describe('LeaderElection', () => {
     expect(() => a.election.fence()).toThrow('does not lead');
   });
 
+  it('a second release waits for the first: who ends the process then must not cut it off', async () => {
+    const world = cluster();
+    const a = candidate(world, 'a');
+    a.acquire();
+    await world.sim.run(100);
+    // What nobody caught gives the lease back, and so does the stop that it causes.
+    const first = a.election.release();
+    const after: Promise<string>[] = [];
+    for (let step = 0; step < 20; step++) {
+      after.push(a.election.release().then(() => lease(world.store)!.spec.holderIdentity));
+      await world.sim.run(1);
+    }
+    await world.sim.run(3_000);
+    await first;
+    expect(new Set(await Promise.all(after))).toEqual(new Set(['']));
+    expect(a.requests.slice(2)).toEqual(['GET', 'PUT']);
+  });
+
   it('64: a release during a renewal waits for it and writes once', async () => {
     const world = cluster();
     const a = candidate(world, 'a');

@@ -61,6 +61,7 @@ export class LeaderElection {
   /** When the last successful renewal was *sent*; undefined while we do not lead. */
   #renewed: number | undefined;
   #renewing: Promise<void> = Promise.resolve();
+  #releasing: Promise<void> | undefined;
 
   constructor(options: ElectionOptions, deps: ElectionDeps) {
     const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
@@ -116,8 +117,16 @@ export class LeaderElection {
     this.#renewing = this.#renew();
   }
 
-  /** Gives the lease back so that a successor need not wait. Call it after the last write of the process. */
-  async release(): Promise<void> {
+  /**
+   * Gives the lease back so that a successor need not wait. Call it after the last write of the process. Whoever asks
+   * again waits for the same end: the process may be over right after it.
+   */
+  release(): Promise<void> {
+    this.#releasing ??= this.#release();
+    return this.#releasing;
+  }
+
+  async #release(): Promise<void> {
     const { client, clock, log, metrics } = this.#deps;
     const { name, retryPeriod, renewDeadline } = this.#options;
     const led = this.leading;

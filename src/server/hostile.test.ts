@@ -71,6 +71,10 @@ const REQUESTS: readonly (readonly [name: string, text: string, hangUp?: boolean
   ['a request that is text', post('/validate', '{"request":"x"}', json)],
   ['an object that is a number', post('/validate', '{"request":{"object":1}}', json)],
   ['an object without metadata', post('/validate', '{"request":{"object":{"kind":"Keystone"}}}', json)],
+  ['an object with no metadata', post('/validate', '{"request":{"object":{"kind":"Keystone","metadata":null}}}', json)],
+  ['metadata that is a list', post('/validate', '{"request":{"object":{"kind":"Keystone","metadata":[]}}}', json)],
+  ['HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
+  ['a host that is none', get('/').replace('127.0.0.1', `${'a.'.repeat(2000)}:99999999`)],
   ['a body of no bytes', post('/validate', '')],
   ['a body of another type', post('/validate', '<xml/>', 'Content-Type: text/xml\r\n')],
   ['a body of bad UTF-8', post('/validate', '\xff\xfe\x00', json)],
@@ -106,13 +110,11 @@ const SERVERS: Readonly<Record<string, () => Promise<Target>>> = {
   async webhook() {
     const { ca, cert, key } = makeCertificate(Date.now());
     const neighbours = { list: async () => [] };
-    const server = createWebhook({ port: 0, certificate: { ca, cert, key }, log: silent, neighbours });
+    const options = { certificate: { ca, cert, key }, clock: realClock, log: silent, neighbours };
+    const server = createWebhook({ port: 0, ...options });
     await server.start();
-    const object = { apiVersion: 'x/v1', kind: 'Keystone', metadata: { name: 'keystone' }, spec: {} };
-    const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
-    const body = JSON.stringify({ ...review, request: { uid: 'u', operation: 'CREATE', object } });
     const answer = /^HTTP\/1\.1 200 [\s\S]*"allowed":true/;
-    return { server, port: server.port, tls: true, well: post('/validate', body, json), answer };
+    return { server, port: server.port, tls: true, well: post('/validate', reviewOf({}), json), answer };
   },
   async page() {
     const page = createPage({
@@ -190,6 +192,66 @@ describe.each(Object.keys(SERVERS))('the server of %s', name => {
       process.off('unhandledRejection', note);
     }
   });
+});
+
+const reviewOf = (spec: object): string => {
+  const object = { apiVersion: 'x/v1', kind: 'Keystone', metadata: { name: 'keystone' }, spec };
+  const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
+  return JSON.stringify({ ...review, request: { uid: 'u', operation: 'CREATE', object } });
+};
+
+/** Sends all but the last byte on many connections, and then the last on all of them at once. */
+async function together({ port }: Target, text: string, many: number): Promise<string[]> {
+  const sockets = await Promise.all(
+    Array.from({ length: many }, async () => {
+      const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+      socket.on('error', () => undefined);
+      await once(socket, 'secureConnect');
+      await new Promise(resolve => socket.write(text.slice(0, -1), resolve));
+      return socket;
+    }),
+  );
+  await new Promise(resolve => setTimeout(resolve, 100));
+  return Promise.all(
+    sockets.map(
+      socket =>
+        new Promise<string>(resolve => {
+          let heard = '';
+          socket.on('data', chunk => {
+            heard += chunk.toString('latin1');
+          });
+          socket.on('close', () => resolve(heard));
+          socket.write(text.slice(-1));
+        }),
+    ),
+  );
+}
+
+it('reviews come one after the other, and the loop gets a turn between two of them', async () => {
+  const target = await SERVERS.webhook!();
+  open = target.server;
+  // The lease must be renewed meanwhile.
+  const body = reviewOf({ customServiceConfig: `[DEFAULT]\n${'x=1\n'.repeat(12_000)}` });
+  let [longest, last] = [0, performance.now()];
+  const beat = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  const began = performance.now();
+  const answers = await together(target, post('/validate', body, json), 8);
+  const whole = performance.now() - began;
+  clearInterval(beat);
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200/);
+  expect(longest).toBeLessThan(whole / 2);
+});
+
+it('many long reviews at once are held up to a bound, and it serves again when they are gone', async () => {
+  const target = await SERVERS.webhook!();
+  open = target.server;
+  const answers = await together(target, post('/validate', 'x'.repeat(4 << 20), json), 8);
+  expect(answers.filter(text => text.startsWith('HTTP/1.1 503')).length).toBeGreaterThanOrEqual(4);
+  expect(answers.filter(text => text.startsWith('HTTP/1.1 400')).length).toBeGreaterThanOrEqual(2);
+  expect(await exchange(target, target.well, target.answer)).toMatch(target.answer);
 });
 
 it('a page that closes while a stream waits for its first look does not write after the end', async () => {

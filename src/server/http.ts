@@ -23,6 +23,9 @@ interface Answer {
   readonly text: string;
 }
 
+/** Many: a crowd here must not keep the kubelet out, which would end the process. Without TLS each costs little. */
+const MOST_CONNECTIONS = 2000;
+
 /** `/healthz`, `/readyz` (each with `?verbose`) and `/metrics`. */
 export function createProbeServer(options: ProbeOptions): ProbeServer {
   const server = createServer((request, response) => {
@@ -33,7 +36,11 @@ export function createProbeServer(options: ProbeOptions): ProbeServer {
   });
   // A scraper that holds a connection open must not hold up the stop.
   server.keepAliveTimeout = 5000;
-  const { port, start, stop } = listening(server, { port: options.port, host: options.host ?? '127.0.0.1' });
+  const { port, start, stop } = listening(server, {
+    port: options.port,
+    host: options.host ?? '127.0.0.1',
+    most: MOST_CONNECTIONS,
+  });
   return {
     name: 'probes',
     get port() {

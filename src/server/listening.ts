@@ -5,13 +5,16 @@ interface Address {
   /** 0 takes a free one. */
   readonly port: number;
   readonly host: string;
+  /** Connections at the same time; more are closed as they come. */
+  readonly most: number;
 }
 
 /** A request that has not come in whole after this time is given up: its sender would hold a socket for nothing. */
 const REQUEST_MS = 30_000;
 
 /** Start and stop of a server of ours. Who holds a connection open does not hold up the stop. */
-export const listening = (server: HttpServer, { port, host }: Address) => {
+export const listening = (server: HttpServer, { port, host, most }: Address) => {
+  server.maxConnections = most;
   server.requestTimeout = REQUEST_MS;
   server.headersTimeout = REQUEST_MS;
   // A failed accept (no file descriptors left) is an error event for as long as it serves, and the next one may succeed.

@@ -36,7 +36,8 @@ export function mirrored(image: string, { imageRegistry }: Registry, env: Env): 
 
 /** The image of a container by its Kolla name: the object's own, its map, the environment's, the release's. */
 export function imageOf(name: string, spec: ImageChoice, env: Env): string {
-  const related = env[`RELATED_IMAGE_${name.toUpperCase().replaceAll('-', '_')}`];
+  // Empty is what a template of a Deployment leaves of a value that nobody gave.
+  const related = env[`RELATED_IMAGE_${name.toUpperCase().replaceAll('-', '_')}`] || undefined;
   return (
     spec.image ??
     spec.images?.[name] ??

@@ -67,6 +67,7 @@ beforeAll(async () => {
   webhook = createWebhook({
     port: 0,
     certificate: await keep(keeper),
+    clock: realClock,
     log: silent,
     neighbours: { list: async kind => (await client.list(resourceOf(kind))).items },
   });

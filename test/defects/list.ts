@@ -333,9 +333,23 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'process: the end waits for the lease for ever',
     file: 'src/cli/fatal.ts',
-    find: 'await Promise.race([release(), limit])',
-    replace: 'void limit;\n    await release()',
+    find: 'await Promise.race([released(), limit])',
+    replace: 'void limit;\n    await released()',
     caughtBy: 'src/cli/fatal.test.ts > does not hold up the end',
+  },
+  {
+    name: 'process: a second release of the lease does not wait for the first',
+    file: 'src/runtime/lease.ts',
+    find: 'this.#releasing ??= this.#release();',
+    replace: 'this.#releasing = this.#release();',
+    caughtBy: 'src/runtime/lease.test.ts > a second release waits for the first',
+  },
+  {
+    name: 'process: reviews of a crowd run in one turn of the loop',
+    file: 'src/server/webhook.ts',
+    find: 'last = mine.catch(() => undefined);',
+    replace: 'void mine.catch(() => undefined);',
+    caughtBy: 'src/server/hostile.test.ts > reviews come one after the other',
   },
   {
     name: 'process: a stream outlives its token',

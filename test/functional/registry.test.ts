@@ -48,11 +48,16 @@ describe('a private registry', { timeout: 240_000 }, () => {
   });
 
   it('is named once for all clouds by the environment of the operator, and leaves explicit names as they are', async () => {
-    const env = { IMAGE_REGISTRY: 'mirror.example.com', RELATED_IMAGE_RABBITMQ: 'quay.io/mine/rabbitmq:1' };
+    const env = {
+      IMAGE_REGISTRY: 'mirror.example.com',
+      RELATED_IMAGE_RABBITMQ: 'quay.io/mine/rabbitmq:1',
+      RELATED_IMAGE_MEMCACHED: '',
+    };
     const cloud = await readyCloud({}, undefined, { operator: { env } });
     const image = (name: string) => imagesOf(podSpecs(cloud).find(([each]) => each === name)![1])[0];
     expect(image('StatefulSet mariadb')).toMatch(/^mirror\.example\.com\/openstack\.kolla\/mariadb-server:/);
     expect(image('StatefulSet rabbitmq')).toBe('quay.io/mine/rabbitmq:1');
+    expect(image('StatefulSet memcached')).toMatch(/^mirror\.example\.com\/openstack\.kolla\/memcached:/);
     cloud.apply(
       cloudWith({
         imageRegistry: MIRROR,

@@ -141,6 +141,23 @@ describe('where others can reach it', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it.each([['<html>'], [''], [null], [[]], [{}], [{ status: null }], [{ status: 'Success' }]])(
+    'an answer that is none is no verdict, and is not remembered: %j',
+    async body => {
+      const { transport } = cluster(users);
+      let strange = true;
+      const proxy = {
+        send: (request: Request) =>
+          strange ? Promise.resolve({ status: 200, headers: {}, body }) : transport.send(request),
+      } as Partial<Transport> as Transport;
+      const guard = tokenGuard({ transport: proxy, clock, namespaces: [] });
+      const headers = { authorization: 'Bearer token-of-anna' };
+      await expect(guard(headers, 'look')).rejects.toThrow('no verdict');
+      strange = false;
+      expect((await guard(headers, 'look')).status).toBe(200);
+    },
+  );
+
   it('an operator that may not check tokens says what it lacks, and lets nobody in', async () => {
     const guard = tokenGuard({ ...cluster(users, true), clock, namespaces: [] });
     await expect(guard({ authorization: 'Bearer token-of-anna' }, 'look')).rejects.toThrow('system:auth-delegator');

@@ -78,7 +78,11 @@ export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions):
           ? 'the operator may not check tokens: bind its service account to the ClusterRole system:auth-delegator'
           : `the API server answered ${answer.status} when a token was checked`,
       );
-    return ((answer.body as { status?: Record<string, unknown> }).status ?? {}) as Record<string, unknown>;
+    const { status } = (answer.body ?? {}) as { status?: unknown };
+    // A page of a proxy is no verdict: read as one, it would turn everybody away and end every open stream.
+    if (typeof status !== 'object' || status === null || Array.isArray(status))
+      throw new Error('the API server answered no verdict when a token was checked: look at any proxy before it');
+    return status as Record<string, unknown>;
   };
   const judge = async (token: string, need: Need): Promise<Verdict> => {
     const { authenticated, user } = (await ask('/apis/authentication.k8s.io/v1/tokenreviews', {

@@ -1,3 +1,5 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../test/unit/kube.ts';
 import { realClock } from '../../real/clock.ts';
@@ -225,6 +227,70 @@ describe('the stream', () => {
     await end;
     expect(ended).toBe(true);
   });
+
+  it('ends when nobody could say for two minutes whether its token still holds', async () => {
+    const clock = new ManualClock();
+    let verdict: Awaited<ReturnType<Guard>> = { status: 200, message: '' };
+    const get = await serve({}, async () => verdict, clock);
+    const reader = (await get('/api/stream')).body!.getReader();
+    let ended = false;
+    const end = (async () => {
+      while (!(await reader.read()).done);
+      ended = true;
+    })();
+    const minutes = async (many: number) => {
+      for (let beat = 0; beat < 4 * many; beat++) await clock.advance(15_000);
+    };
+    await minutes(5);
+    // A flood of tokens that another sends.
+    verdict = { status: 503, message: 'too many tokens are being checked' };
+    await minutes(1);
+    expect(ended).toBe(false);
+    await minutes(2);
+    await end;
+    expect(ended).toBe(true);
+  });
+
+  it('a reader that does not read costs no more than one message, and hears the newest later', async () => {
+    let looks = 0;
+    const responses: ServerResponse[] = [];
+    const page = createPage({
+      answers: {
+        overview: async () => ({ ...overview(++looks), where: 'x'.repeat(1 << 20) }),
+        detail: async () => undefined,
+        settings: async () => undefined,
+      },
+      assets: assetsOf({}),
+      guard: loopbackGuard,
+      clock: realClock,
+      intervalMs: 1,
+    });
+    const plain = createServer((request, response) => {
+      responses.push(response);
+      page.handle(request, response);
+    });
+    await new Promise<void>(resolve => plain.listen(0, '127.0.0.1', resolve));
+    const socket = connect((plain.address() as AddressInfo).port, '127.0.0.1');
+    socket.pause();
+    socket.write('GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    try {
+      await expect.poll(() => looks, { timeout: 20_000 }).toBeGreaterThan(30);
+      expect(responses[0]!.writableLength).toBeLessThan(8 << 20);
+      let heard = '';
+      socket.on('data', chunk => {
+        heard = (heard + chunk.toString('latin1')).slice(-(4 << 20));
+      });
+      const newest = looks;
+      socket.resume();
+      const last = () => Math.max(0, ...[...heard.matchAll(/step (\d+)/g)].map(found => Number(found[1])));
+      await expect.poll(last, { timeout: 10_000 }).toBeGreaterThanOrEqual(newest);
+    } finally {
+      page.close();
+      socket.destroy();
+      plain.closeAllConnections();
+      plain.close();
+    }
+  }, 40_000);
 
   it('for those who ask instead: the same, or that nothing changed', async () => {
     const get = await serve();

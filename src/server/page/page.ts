@@ -36,6 +36,13 @@ const SAFE: Readonly<Record<string, string>> = {
 
 /** Proxies cut connections on which nothing is said for a minute, some for half of one. */
 const HEARTBEAT_MS = 15_000;
+/**
+ * A stream whose right to look nobody could confirm for so long ends: an API server that is away shows nothing anyway, and
+ * a flood of tokens must not keep one open that was withdrawn.
+ */
+const DOUBT_MS = 120_000;
+/** So many heartbeats without a byte read. */
+const DEAF_BEATS = 4;
 /** How soon a browser comes back after a lost connection. */
 const RETRY_MS = 1000;
 /** A cloud is a few kilobytes of YAML. */
@@ -121,23 +128,37 @@ export function createPage(options: PageOptions): Page {
     const given = String(request.headers['last-event-id'] ?? '');
     let known = given;
     let open = true;
+    /** What a reader that is slow has not heard yet: only the newest, or what it does not read would fill the memory. */
+    let late: FeedMessage | undefined;
+    let deafBeats = 0;
     const tell = (message: FeedMessage): void => {
-      if (!open || (message.id !== '' && message.id === known)) return;
+      if (!open) return;
+      late = response.writableNeedDrain ? message : undefined;
+      if (late || (message.id !== '' && message.id === known)) return;
       known = message.id;
       response.write(`event: ${message.type}\n${message.id ? `id: ${message.id}\n` : ''}data: ${message.text}\n\n`);
     };
+    response.on('drain', () => {
+      deafBeats = 0;
+      if (late) tell(late);
+    });
     const deaf = feed.listen(tell);
     let beat: () => void;
+    let sure = clock.now();
     /** Who may not look any more: the token was withdrawn or has ended, or the user lost the right. */
     const recheck = async (): Promise<void> => {
       const { status } = await guard(request.headers, 'look');
+      if (status === 200) sure = clock.now();
       if (status === 401 || status === 403) end();
     };
     const beats = (): void => {
       beat = clock.timer(
         HEARTBEAT_MS,
         () => {
-          response.write(': still here\n\n');
+          // Nobody reads: it would hold its place for ever.
+          if (response.writableNeedDrain && ++deafBeats > DEAF_BEATS) return void response.destroy();
+          if (clock.now() - sure >= DOUBT_MS) return end();
+          if (!response.writableNeedDrain) response.write(': still here\n\n');
           beats();
           // An API server that does not answer is no verdict; the next beat asks again.
           recheck().catch(() => undefined);

@@ -20,11 +20,14 @@ export interface PageServer extends Server {
   drop(): void;
 }
 
+/** Twice the streams that there may be (page.ts): each page asks for other things beside its stream. */
+const MOST_CONNECTIONS = 200;
+
 export const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host);
 
 export function createPageServer({ page, port, host, tls }: PageServerOptions): PageServer {
   const server = tls ? createTlsServer(tls, page.handle) : createServer(page.handle);
-  const { port: at, start, stop } = listening(server, { port, host });
+  const { port: at, start, stop } = listening(server, { port, host, most: MOST_CONNECTIONS });
   return {
     name: 'page',
     get url() {
