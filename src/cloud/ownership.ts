@@ -63,6 +63,10 @@ export function judge(name: string, text: string | undefined | null, { owner, ad
   return mark ? 'taken' : 'unmarked';
 }
 
+/** The virtual host of a login has its first name: what else the login may use without a mark is somebody else's. */
+export const isHomeOf = (vhost: string, { proof }: Claim): boolean =>
+  proof !== undefined && [proof.user, proof.user.replace(/_b$/, '')].includes(vhost);
+
 /** How messages name an owner. */
 export const holderText = (mark: Owner | undefined, owner: Owner): string => {
   if (mark === undefined) return 'carries no owner mark of this operator';
