@@ -206,12 +206,12 @@ export async function databaseNameOn<O extends Managed>(
   if (!shared) return derived;
   const { owner, adopt } = await cx.claim();
   const found = (await sql.databases())[derived];
+  // An account without the suffix is of before there were marks, also when its database is gone or somebody else's now.
+  if (!account.endsWith(`-${suffixOf(owner)}`)) return derived;
   const suffixed = `${derived.slice(0, 57)}_${suffixOf(owner)}`;
   if (found === undefined) return suffixed;
   const adopted = adopt?.split(',').some(word => [derived, readMark(found.mark)?.id].includes(word.trim()));
-  // An account without the suffix is of before there were marks.
-  const older = found.mark === undefined && !account.endsWith(`-${suffixOf(owner)}`);
-  return adopted || older || isWithin(readMark(found.mark), owner) ? derived : suffixed;
+  return adopted || isWithin(readMark(found.mark), owner) ? derived : suffixed;
 }
 
 /** Whether Jobs of this object have made a schema. */

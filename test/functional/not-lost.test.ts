@@ -3,9 +3,13 @@ import { CephStorage } from '../../api/openstack/cephstorage.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Glance } from '../../api/openstack/glance.ts';
 import { Heat } from '../../api/openstack/heat.ts';
+import { Keystone } from '../../api/openstack/keystone.ts';
 import { Placement } from '../../api/openstack/placement.ts';
-import { type Cloud, NS } from './cloud.ts';
-import { cephSecret, FSID, objectOf, readyCloud, sqlOf } from './services.ts';
+import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import { pathOf, Secret } from '../../src/kube/resource.ts';
+import { Cloud, NS } from './cloud.ts';
+import { cephSecret, cloudWith, FSID, objectOf, readyCloud, sqlOf } from './services.ts';
+import { inNamespace, onSharedServers, ownerIdOf, readyIn, shareServers } from './shared.ts';
 
 /** Ways in which data could get lost that somebody tried: each was possible once. */
 
@@ -59,5 +63,89 @@ describe('what somebody else made and a login of ours was allowed to use', () =>
     await cloud.sim.within(1_200_000, () => cloud.get(Heat, 'heat') === undefined);
     expect(busOf(cloud).vhosts).toContain('reports');
     expect(busOf(cloud).vhosts).not.toContain('openstack-heat');
+  });
+});
+
+describe('the owner id', () => {
+  it('that is gone is not made anew while things carry it, and its cure is told', async () => {
+    const cloud = await readyCloud({ placement: { enabled: true } });
+    const id = ownerIdOf(cloud, NS)!;
+    cloud.hands.remove(Secret, NS, 'openstack-owner');
+    await cloud.sim.run(1_800_000);
+    expect(ownerIdOf(cloud, NS)).toBeUndefined();
+    const told = cloud.condition(Placement, 'placement')?.message;
+    expect(told).toContain('Secret openstack-owner does not exist');
+    expect(told).toContain('kubectl create secret generic openstack-owner -n openstack --from-literal=id=');
+    cloud.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'openstack-owner' },
+      stringData: { id },
+    });
+    await cloud.ready(OpenStackControlPlane, 'slice');
+  });
+});
+
+describe('a section that is switched off', () => {
+  it('leaves its data also when the status of the cloud tells nothing of it', async () => {
+    const heat = (enabled: boolean) => cloudWith({ heat: { enabled, deletionPolicy: 'Delete' } });
+    const cloud = await readyCloud({ heat: { enabled: true, deletionPolicy: 'Delete' } });
+    cloud.crashOperator();
+    cloud.store.handle({
+      method: 'PATCH',
+      path: `${pathOf(OpenStackControlPlane, NS, 'slice')}/status`,
+      contentType: 'application/merge-patch+json',
+      body: { status: { conditions: null } },
+    });
+    cloud.apply(heat(false));
+    cloud.startOperator();
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    expect(cloud.get(Heat, 'heat')).toBeUndefined();
+    expect(Object.keys(sqlOf(cloud).databases)).toContain('heat');
+    expect(cloud.get(Secret, 'heat-encryption-key')).toBeDefined();
+  });
+});
+
+describe('a Secret that was kept for one object', () => {
+  it('is neither used nor deleted by one of another kind and the same name', async () => {
+    const cloud = await readyCloud();
+    const before = cloud.get(Secret, 'keystone-admin')?.data;
+    cloud.apply(objectOf(RabbitMQ, 'keystone', { deletionPolicy: 'Delete' }));
+    await cloud.sim.run(300_000);
+    expect(cloud.condition(RabbitMQ, 'keystone')?.reason).toBe('NameTaken');
+    expect(cloud.condition(RabbitMQ, 'keystone')?.message).toContain('Secret keystone-admin');
+    cloud.hands.remove(RabbitMQ, NS, 'keystone');
+    await cloud.settle();
+    expect(cloud.get(RabbitMQ, 'keystone')).toBeUndefined();
+    expect(cloud.get(Secret, 'keystone-admin')?.data).toEqual(before);
+    await cloud.ready(Keystone, 'keystone');
+  });
+});
+
+describe('a cloud that has plain names on a shared server', () => {
+  it('is told the name of the database that is gone, and not the one that a new cloud would get', async () => {
+    const cloud = await Cloud.start();
+    await shareServers(cloud, ['openstack']);
+    cloud.apply(inNamespace(NS, cloudWith(onSharedServers)));
+    await readyIn(cloud, NS, OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    cloud.crashOperator();
+    const server = sqlOf(cloud);
+    const [suffix] = [ownerIdOf(cloud, NS)!.slice(0, 6)];
+    const { comment: _, ...older } = server.databases[`keystone_${suffix}`]!;
+    server.databases.keystone = older;
+    delete server.databases[`keystone_${suffix}`];
+    server.users['openstack-keystone'] = { ...server.users[`openstack-keystone-${suffix}`]!, databases: ['keystone'] };
+    delete server.users[`openstack-keystone-${suffix}`];
+    const user = Buffer.from('openstack-keystone').toString('base64');
+    cloud.hands.patch(Secret, NS, 'keystone-database', { data: { user } });
+    cloud.startOperator();
+    await cloud.sim.run(1_200_000);
+    await readyIn(cloud, NS, OpenStackControlPlane, 'slice');
+    delete server.databases.keystone;
+    const told = () => cloud.condition(Keystone, 'keystone', 'DatabaseReady')?.reason === 'DatabaseLost';
+    expect(await cloud.sim.within(1_200_000, told)).toBe(true);
+    expect(cloud.condition(Keystone, 'keystone', 'DatabaseReady')?.message).toContain('Database keystone on MariaDB');
   });
 });

@@ -98,6 +98,9 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'adminID',
 ]);
 
+/** One that is made by hand carries no label of ours, so no watch of ours shows its data. */
+const LOOK_FOR_OWNER_MS = 60_000;
+
 /** The index by which a pass finds what its object owns. */
 export const OWNER_INDEX = 'owner';
 export const ownerIndex = (object: Live): readonly string[] =>
@@ -172,6 +175,8 @@ export class Pass<O extends Managed> {
   #effect(row: string): Promise<void> {
     this.#recording = this.#recording.then(async () => {
       if (this.#effects?.has(row)) return;
+      // First: where a record is, an id was, and is not made a second time.
+      await this.#ownerId();
       const all = this.#effects ?? this.#plan.rows.filter(each => each.undo ?? each.each?.undo).map(each => each.type);
       const record = new Set([...all, row]);
       const { name, namespace, uid } = this.#object.metadata;
@@ -217,6 +222,15 @@ export class Pass<O extends Managed> {
 
   /** By a create, which only one can win: two ids in one namespace would each call the other's things foreign. */
   async #makeOwner(ref: Ref): Promise<Live> {
+    const holder = this.#actedBefore();
+    if (holder)
+      throw stall({
+        reason: 'SecretNotFound',
+        what: `Secret ${OWNER_SECRET} does not exist, and what ${holder.kind} ${holder.metadata.name} has outside Kubernetes carries the owner id that was in it`,
+        who: 'User',
+        next: `restore it from a backup, or read the id off the comment of a database or the description of a virtual host and run: kubectl create secret generic ${OWNER_SECRET} -n ${ref.namespace} --from-literal=id=<id>`,
+        after: LOOK_FOR_OWNER_MS,
+      });
     await this.#ownerLives();
     const id = Buffer.from(this.#shared.random.bytes(8)).toString('hex');
     const body = {
@@ -243,6 +257,15 @@ export class Pass<O extends Managed> {
       if (other) return other;
       throw error;
     }
+  }
+
+  /** An object in this namespace that has marked something. */
+  #actedBefore(): Live | undefined {
+    const { namespace } = this.#object.metadata;
+    for (const informer of this.#shared.cache.all())
+      for (const object of informer.list({ namespace }))
+        if (object.metadata.annotations?.[UNDO_ANNOTATION]) return object;
+    return undefined;
   }
 
   /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
@@ -325,6 +348,11 @@ export class Pass<O extends Managed> {
           continue;
         await this.#delete(resource, live);
       }
+  }
+
+  /** Whether this object owns something that the row made. */
+  made(row: string): boolean {
+    return this.marked(row).includes('');
   }
 
   /** What follows the prefix in the row marks of what this object owns. */
