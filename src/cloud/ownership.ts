@@ -13,6 +13,8 @@ export interface Owner {
 /** What an object brings along when it asks for a thing by name. */
 export interface Claim {
   readonly owner: Owner;
+  /** Of the object, for commands in messages. */
+  readonly namespace?: string;
   /** Credentials from a Secret that this object owns: an unmarked thing that they open is marked without asking. */
   readonly proof?: { readonly user: string; readonly password: string };
   /** The value of annotation openstack.k8s.io/adopt: names of things, or ids of their owners, separated by commas. */

@@ -265,7 +265,7 @@ function lost<O extends Managed>(
   found: FoundDatabase | undefined,
   since: string,
 ): Unmet {
-  const object = `${cx.object.kind.toLowerCase()} ${cx.name}`;
+  const object = `${cx.object.kind.toLowerCase()} ${cx.name} -n ${cx.namespace}`;
   return stall({
     reason: 'DatabaseLost',
     what: `Database ${name} on MariaDB ${instance} ${found ? 'is empty' : 'does not exist'}, though its schema was created before`,

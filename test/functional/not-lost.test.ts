@@ -6,6 +6,8 @@ import { Heat } from '../../api/openstack/heat.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import { Placement } from '../../api/openstack/placement.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import { conditionsOf } from '../../src/embedded/cluster.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
 import { pathOf, Secret } from '../../src/kube/resource.ts';
 import { Cloud, NS } from './cloud.ts';
 import { cephSecret, cloudWith, FSID, objectOf, readyCloud, sqlOf } from './services.ts';
@@ -147,5 +149,29 @@ describe('a cloud that has plain names on a shared server', () => {
     const told = () => cloud.condition(Keystone, 'keystone', 'DatabaseReady')?.reason === 'DatabaseLost';
     expect(await cloud.sim.within(1_200_000, told)).toBe(true);
     expect(cloud.condition(Keystone, 'keystone', 'DatabaseReady')?.message).toContain('Database keystone on MariaDB');
+  });
+});
+
+describe('a copy of the owner id in another namespace', () => {
+  it('makes no second owner of the same things', async () => {
+    const cloud = await Cloud.start();
+    await shareServers(cloud, ['openstack', 'other']);
+    cloud.apply(inNamespace(NS, cloudWith({ ...onSharedServers, deletionPolicy: 'Delete' })));
+    await readyIn(cloud, NS, OpenStackControlPlane, 'slice');
+    const before = JSON.stringify(sqlOf(cloud));
+    const { type, data, metadata } = cloud.hands.get(Secret, NS, 'openstack-owner')!;
+    const { name, labels, annotations } = metadata;
+    const copied = { name, namespace: 'other', labels, annotations };
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Secret', metadata: copied, type, data } as AnyObject);
+    cloud.apply(inNamespace('other', cloudWith({ ...onSharedServers, deletionPolicy: 'Delete' })));
+    await cloud.sim.run(1_200_000);
+    const ready = conditionsOf(cloud.hands.get(Keystone, 'other', 'keystone')).find(c => c.type === 'Ready');
+    expect(ready).toMatchObject({ status: 'False', reason: 'SecretInvalid' });
+    expect(ready?.message).toContain('marks what belongs to namespace openstack');
+    cloud.hands.remove(OpenStackControlPlane, 'other', 'slice');
+    await cloud.sim.run(60_000);
+    expect(cloud.hands.get(OpenStackControlPlane, 'other', 'slice')).toBeUndefined();
+    expect(JSON.stringify(sqlOf(cloud))).toBe(before);
+    await readyIn(cloud, NS, OpenStackControlPlane, 'slice');
   });
 });

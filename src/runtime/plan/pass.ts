@@ -21,6 +21,7 @@ import {
   FINALIZER_MANAGER,
   MANAGED_LABEL,
   MANAGER,
+  OWNER_OF_ANNOTATION,
   OWNER_SECRET,
   RETRY_ANNOTATION,
   ROW_LABEL,
@@ -207,6 +208,15 @@ export class Pass<O extends Managed> {
       (await this.#client.get<AnyObject>(Secret, ref)) ??
       (await this.#makeOwner(ref));
     this.#written.set(keyIn(Secret, ref), live);
+    const home = live.metadata.annotations?.[OWNER_OF_ANNOTATION];
+    if (home !== undefined && home !== ref.namespace)
+      throw stall({
+        reason: 'SecretInvalid',
+        what: `Secret ${OWNER_SECRET} is a copy: its id marks what belongs to namespace ${home}, and two clouds with one id would use and drop each other's data`,
+        who: 'User',
+        next: `delete it, and a new id is created; or, only if this cloud takes the place of that one, run: kubectl annotate secret ${OWNER_SECRET} -n ${ref.namespace} ${OWNER_OF_ANNOTATION}-`,
+        after: LOOK_FOR_OWNER_MS,
+      });
     const { id } = (live.data ?? {}) as { readonly id?: string };
     const text = Buffer.from(id ?? '', 'base64')
       .toString('utf8')
@@ -243,6 +253,7 @@ export class Pass<O extends Managed> {
           'app.kubernetes.io/part-of': 'openstack',
           [MANAGED_LABEL]: 'true',
         },
+        annotations: { [OWNER_OF_ANNOTATION]: ref.namespace },
       },
       type: 'Opaque',
       data: { id: Buffer.from(id).toString('base64') },
@@ -316,7 +327,8 @@ export class Pass<O extends Managed> {
       claim: async (proof, part) => {
         const owner = await this.#owner(part);
         const adopt = object.metadata.annotations?.[ADOPT_ANNOTATION];
-        return { owner, ...(proof && { proof }), ...(adopt && { adopt, adopted: this.#adopted }) };
+        const { namespace = '' } = object.metadata;
+        return { owner, namespace, ...(proof && { proof }), ...(adopt && { adopt, adopted: this.#adopted }) };
       },
       effect: (of = row) => this.#effect(of),
       // Of one key of several: the record may name the key, or the row as a whole.
