@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CephStorage } from '../../api/openstack/cephstorage.ts';
+import { Cinder } from '../../api/openstack/cinder.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Glance } from '../../api/openstack/glance.ts';
 import { Heat } from '../../api/openstack/heat.ts';
@@ -173,5 +174,19 @@ describe('a copy of the owner id in another namespace', () => {
     expect(cloud.hands.get(OpenStackControlPlane, 'other', 'slice')).toBeUndefined();
     expect(JSON.stringify(sqlOf(cloud))).toBe(before);
     await readyIn(cloud, NS, OpenStackControlPlane, 'slice');
+  });
+});
+
+describe('the Ceph cluster that data is in', () => {
+  const ceph = { name: 'rbd', type: 'ceph' };
+  it.each([
+    [Glance, { stores: [{ ...ceph, cephStorage: 'one' }] }, { stores: [{ ...ceph, cephStorage: 'two' }] }],
+    [Glance, { stores: [{ ...ceph, cephStorage: 'one' }] }, { stores: [ceph] }],
+    [Cinder, { backup: { enabled: true } }, { backup: { enabled: true, cephStorage: 'two' } }],
+    [Cinder, { backends: [ceph] }, { backends: [{ ...ceph, cephStorage: 'two' }] }],
+  ])('is not changed by an edit (%#)', async (kind, spec, edited) => {
+    const cloud = await Cloud.start();
+    cloud.apply(objectOf(kind, 'some', spec));
+    expect(() => cloud.hands.patch(kind, NS, 'some', { spec: edited })).toThrow('cephStorage');
   });
 });
