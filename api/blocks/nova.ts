@@ -30,11 +30,9 @@ const keysMessage = (what: string, limit: number) =>
 export const COMPUTE_DRIVERS = ['libvirt', 'ironic', 'fake'] as const;
 
 export const computeShape = () => ({
-  virtType: oneOf(['kvm', 'qemu'], 'libvirt: hardware virtualisation, or emulation where there is none.').optional(),
+  virtType: oneOf(['kvm', 'qemu'], 'libvirt: hardware virtualisation, or emulation.').optional(),
   ephemeralStorage: oneOf(['local', 'ceph'], 'libvirt: where the disks of guests live.').optional(),
-  cephStorage: objectName(
-    'CephStorage object for ephemeralStorage ceph and for volumes; absent means ceph.',
-  ).optional(),
+  cephStorage: objectName('CephStorage object for ephemeralStorage ceph and volumes; absent means ceph.').optional(),
 });
 
 const optionalService = (what: string) => ({ enabled: flag(`Whether to run ${what}.`).optional() });

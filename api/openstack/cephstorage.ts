@@ -31,7 +31,7 @@ export const CephStorage = kind({
         ).optional(),
         adminUser: text('Ceph user that may create pools and users.').min(1).max(63).default('admin'),
         keyringsSecret: objectName(
-          'Secret with a ready-made keyring per service (ceph.client.<user>.keyring), when the administrator key must not enter the cluster.',
+          'Secret with a keyring per service (ceph.client.<user>.keyring), when the administrator key must not enter the cluster.',
         ).optional(),
       },
       'A Ceph cluster that exists already.',
@@ -39,19 +39,19 @@ export const CephStorage = kind({
     rook: group(
       {
         clusterName: objectName(
-          'CephCluster of Rook in this namespace: used as it is when somebody else made it, else created.',
+          'CephCluster of Rook in this namespace: that of somebody else is used as it is; else created.',
         ).default('openstack'),
         cephImage: text(
-          'Image of Ceph for a cluster that the operator creates. The default is Ceph 19.2, the oldest that current versions of Rook run; imageRegistry applies to the default only.',
+          'Image of Ceph for a cluster that the operator creates. imageRegistry applies to the default only: 19.2, the oldest that Rook runs.',
         )
           .min(1)
           .max(512)
           .default(CEPH_IMAGE),
         monitors: int(1, 9, 'Number of monitors.').default(3),
         storage: open(
-          'spec.storage of the CephCluster: nodes, devices, device sets. Needed for a cluster that the operator creates.',
+          'spec.storage of the CephCluster: nodes, devices, device sets. Needed where the operator creates it.',
         ).optional(),
-        network: open('spec.network of the CephCluster; hosts outside the pod network need provider: host.').optional(),
+        network: open('spec.network of the CephCluster; hosts outside the cluster need provider: host.').optional(),
       },
       'A Ceph cluster that Rook runs in Kubernetes. Rook itself must be installed.',
     ).optional(),

@@ -18,14 +18,14 @@ const backend = () =>
       type: oneOf(['ceph', 'lvm', 'nfs'], 'Kind of storage.'),
       cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
       pool: text('ceph: pool; absent means the pool for volumes.').max(63).optional(),
-      volumeGroup: text('lvm: name of the volume group; absent means cinder-volumes.').max(63).optional(),
+      volumeGroup: text('lvm: volume group; absent means cinder-volumes.').max(63).optional(),
       storageSize: size('lvm: size of a volume to build the group on, or with hostPath of the file.').optional(),
       storageClass: objectName('lvm: StorageClass of that volume (block mode).').optional(),
-      hostPath: text('lvm: directory on the node that holds the backing file.').max(1024).optional(),
+      hostPath: text('lvm: directory on the node with the backing file.').max(1024).optional(),
       shares: list(text('host:/export').max(1024), 'nfs: exports to keep volumes on.', 16).optional(),
       ...pods(),
     }),
-    [fixedField('cephStorage', 'ceph', 'volumes do not move between clusters; add a backend and retype them')],
+    [fixedField('cephStorage', 'ceph', 'volumes do not move; add a backend and retype them')],
   );
 
 export const Cinder = kind({
@@ -38,24 +38,20 @@ export const Cinder = kind({
   spec: () => ({
     ...apiService(),
     ...messageBus(),
-    backends: listMap(
-      backend(),
-      ['name'],
-      'Storage that volumes live on. Each gets a volume type of its name.',
-      16,
-    ).optional(),
-    defaultVolumeType: text('Volume type when the user names none; absent means the first backend.')
-      .max(255)
-      .optional(),
+    backends: listMap(backend(), ['name'], 'Where volumes live. Each gets a volume type of its name.', 16).optional(),
+    defaultVolumeType: text('Volume type when the user names none; absent: the first backend.').max(255).optional(),
     schedulerServiceTemplate: group(template(), 'cinder-scheduler, where it differs from the API.').optional(),
-    backup: group(
-      {
-        enabled: flag('true runs cinder-backup.').default(false),
-        driver: oneOf(['ceph', 'nfs', 'swift', 's3'], 'Where backups go.').default('ceph'),
-        cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
-        ...template(),
-      },
-      'Volume backups.',
+    backup: withRules(
+      group(
+        {
+          enabled: flag('true runs cinder-backup.').default(false),
+          driver: oneOf(['ceph', 'nfs', 'swift', 's3'], 'Where backups go.').default('ceph'),
+          cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
+          ...template(),
+        },
+        'Volume backups.',
+      ),
+      [fixedField('cephStorage', 'ceph', 'backups do not move')],
     ).optional(),
     ...housekeeping(),
   }),

@@ -4,7 +4,17 @@ import { housekeeping, storage } from '../blocks/common.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { fixedField, immutableField, list, listMap, objectName, oneOf, rule, text } from '../schema/helpers.ts';
+import {
+  fixedField,
+  immutableField,
+  list,
+  listMap,
+  objectName,
+  oneOf,
+  rule,
+  text,
+  withRules,
+} from '../schema/helpers.ts';
 
 const STORES = ['ceph', 'pvc', 'swift'] as const;
 
@@ -28,23 +38,26 @@ export const Glance = kind({
     ...storage('10Gi'),
     cephStorage: objectName('CephStorage object that holds the images.').default('ceph'),
     stores: listMap(
-      z.strictObject({
-        name: text('Name that users select the store by.').min(1).max(63),
-        type: oneOf(STORES, 'Kind of store.'),
-        cephStorage: objectName('CephStorage object of this store.').optional(),
-        pool: text('Ceph pool of this store.').max(63).optional(),
-        secretName: objectName('Secret with the credentials of a swift store: keys auth_url, user, key.').optional(),
-      }),
+      withRules(
+        z.strictObject({
+          name: text('Name that users select the store by.').min(1).max(63),
+          type: oneOf(STORES, 'Kind of store.'),
+          cephStorage: objectName('CephStorage object of this store.').optional(),
+          pool: text('Ceph pool of this store.').max(63).optional(),
+          secretName: objectName('Secret of a swift store: keys auth_url, user, key.').optional(),
+        }),
+        [fixedField('cephStorage', '', 'images do not move; add a store')],
+      ),
       ['name'],
       'Several stores instead of the one of storageType. The first is the default unless defaultStore names one.',
       16,
     )
       .min(1)
       .optional(),
-    defaultStore: text('Name of the entry of stores that takes images when the user names none.').max(63).optional(),
+    defaultStore: text('Entry of stores that takes images when the user names none.').max(63).optional(),
     importMethods: list(
       oneOf(['glance-direct', 'web-download', 'copy-image', 'glance-download'], 'Import method.'),
-      'Ways to import an image that users are allowed.',
+      'Import methods that users are allowed.',
       8,
     ).optional(),
     ...housekeeping(),

@@ -13,6 +13,8 @@ export interface Owner {
 /** What an object brings along when it asks for a thing by name. */
 export interface Claim {
   readonly owner: Owner;
+  /** Of the object, for commands in messages. */
+  readonly namespace?: string;
   /** Credentials from a Secret that this object owns: an unmarked thing that they open is marked without asking. */
   readonly proof?: { readonly user: string; readonly password: string };
   /** The value of annotation openstack.k8s.io/adopt: names of things, or ids of their owners, separated by commas. */
@@ -62,6 +64,10 @@ export function judge(name: string, text: string | undefined | null, { owner, ad
   if (wanted.includes(name) || (mark && wanted.includes(mark.id))) return 'mark';
   return mark ? 'taken' : 'unmarked';
 }
+
+/** The virtual host of a login has its first name: what else the login may use without a mark is somebody else's. */
+export const isHomeOf = (vhost: string, { proof }: Claim): boolean =>
+  proof !== undefined && [proof.user, proof.user.replace(/_b$/, '')].includes(vhost);
 
 /** How messages name an owner. */
 export const holderText = (mark: Owner | undefined, owner: Owner): string => {

@@ -87,7 +87,7 @@ export interface Bus {
   ensureUser(user: string, password: string, vhost: string, claim: Claim): Promise<Changed>;
   dropUser(user: string, claim: Claim): Promise<Changed>;
   dropVhost(name: string, claim: Claim): Promise<Changed>;
-  /** What carries the mark of this owner or of its parts, or carries none and opens with the proof. */
+  /** What carries the mark of this owner or of its parts, or carries none, is named after the proof and opens with it. */
   owned(claim: Claim): Promise<{ readonly vhosts: readonly string[]; readonly users: readonly string[] }>;
 }
 

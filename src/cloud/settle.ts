@@ -4,11 +4,14 @@ import { CloudError } from './ports.ts';
 /** Something exists under the name that an object asks for, and is not this object's. */
 export class NameTaken extends CloudError {
   readonly next: string;
-  constructor(what: string, name: string, where: string, mark: Owner | undefined, { owner }: Claim) {
+  constructor(what: string, name: string, where: string, mark: Owner | undefined, { owner, namespace, adopt }: Claim) {
     super('taken', `${what} ${name} on ${where} ${holderText(mark, owner)}`);
     const [kind, object] = owner.object.split('/');
-    const adopt = `kubectl annotate ${kind?.toLowerCase()} ${object} openstack.k8s.io/adopt=${name}`;
-    this.next = `choose another name, or, if its data is meant for this object, run: ${adopt}`;
+    const place = namespace === undefined ? '' : ` -n ${namespace}`;
+    // What was handed over before stays so.
+    const words = [...(adopt ?? '').split(',').map(word => word.trim()), name].filter(word => word !== '');
+    const command = `kubectl annotate --overwrite ${kind?.toLowerCase()} ${object}${place} openstack.k8s.io/adopt=${words.join(',')}`;
+    this.next = `choose another name, or, if its data is meant for this object, run: ${command}`;
   }
 }
 

@@ -31,6 +31,12 @@ export const createDatabase = (name: string, mark: string): string =>
 export const createDatabaseOnce = (name: string, mark: string): string =>
   createDatabase(name, mark).replace('CREATE DATABASE', 'CREATE DATABASE IF NOT EXISTS');
 export const markDatabase = (name: string, mark: string): string => `ALTER DATABASE \`${name}\` ${comment(mark)}`;
+/**
+ * In one statement: does something only while a database carries this comment. Whoever marks it between a look at it and
+ * what follows would lose it. For the values name and comment.
+ */
+export const whileMarked = (statement: string): string =>
+  `BEGIN NOT ATOMIC IF EXISTS (SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ? AND BINARY SCHEMA_COMMENT = ?) THEN ${statement}; END IF; END`;
 export const createUser = (user: string, password: string): string =>
   `CREATE USER IF NOT EXISTS ${accountOf(user)} ${via(password)}`;
 export const alterUser = (user: string, password: string): string => `ALTER USER ${accountOf(user)} ${via(password)}`;

@@ -22,9 +22,9 @@ function work(run: Run, net: Net): Exit {
   };
   if (me.owner === '') return { exit: 0 };
   if (/[^A-Za-z0-9_.=-]/.test(me.owner)) return { exit: 22, message: `invalid chars in ${me.owner}` };
-  if (/^ceph osd pool ls \| while/m.test(script)) return drop(cluster, me, net);
   const names = (command: string) =>
     [...script.matchAll(new RegExp(`^${command} '([^']*)'`, 'gm'))].map(match => match[1]!);
+  if (/^drop_pool\(\)/m.test(script)) return drop(cluster, me, names('older'), net);
   return setUp(cluster, me, names('pool'), names('user'), net);
 }
 
@@ -67,10 +67,10 @@ function setUp(cluster: CephCluster, me: Who, pools: readonly string[], users: r
   return { exit: 0 };
 }
 
-function drop(cluster: CephCluster, me: Who, net: Net): Exit {
+function drop(cluster: CephCluster, me: Who, older: readonly string[], net: Net): Exit {
   net.mutated();
   for (const [name, { owner }] of Object.entries(cluster.pools))
-    if (owner === me.owner || (!owner && opens(cluster, me, name))) delete cluster.pools[name];
+    if (owner === me.owner || (!owner && older.includes(name) && opens(cluster, me, name))) delete cluster.pools[name];
   for (const [name, key] of me.keys) {
     const have = cluster.users[name];
     if (have && (have.owner === me.owner || (!have.owner && have.key === key))) delete cluster.users[name];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { refused, rejected, stranger } from '../cloud/faults.ts';
-import { type Claim, isWithin, markOf, readMark } from '../cloud/ownership.ts';
+import { type Claim, isHomeOf, isWithin, markOf, readMark } from '../cloud/ownership.ts';
 import type { Bus, BusAddress } from '../cloud/ports.ts';
 import { settle } from '../cloud/settle.ts';
 import type { Http, HttpAnswer } from './http.ts';
@@ -103,7 +103,7 @@ export function realBus(at: BusAddress, http: Http): Bus {
   };
   const isVhost = async (vhost: Vhost, claim: Claim): Promise<boolean> => {
     const mark = readMark(vhost.description);
-    return mark ? isWithin(mark, claim.owner) : vhost.name !== '/' && opens(claim, vhost.name);
+    return mark ? isWithin(mark, claim.owner) : isHomeOf(vhost.name, claim) && opens(claim, vhost.name);
   };
   const place = `RabbitMQ ${host}`;
 

@@ -16,6 +16,7 @@ import {
   markDatabase,
   nativeHash,
   scopeOf,
+  whileMarked,
 } from '../cloud/statements.ts';
 import { DEADLINE, type Dial } from './dial.ts';
 import { reasonOf } from './http.ts';
@@ -23,6 +24,8 @@ import { reasonOf } from './http.ts';
 /** MariaDB by mysql2. Looks first and writes only what differs: at rest nothing but SELECT and SHOW reaches the server. */
 
 const SYSTEM = ['information_schema', 'mysql', 'performance_schema', 'sys'];
+/** A server may be set to know no case of names. */
+const isSystem = (name: string): boolean => SYSTEM.includes(name.toLowerCase());
 
 interface Account extends RowDataPacket {
   plugin: string;
@@ -91,7 +94,7 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
 
     async ensureDatabase(name, claim, users) {
       names(name, ...users);
-      if (SYSTEM.includes(name)) throw belongsToServer(name);
+      if (isSystem(name)) throw belongsToServer(name);
       const mark = markOf(claim.owner, users);
       return session(async run => {
         const text = await commentOf(run, name);
@@ -99,7 +102,10 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
         const found = { what: 'Database', name, where: `MariaDB ${where}` };
         if (text !== undefined) await settle({ ...found, text }, claim, () => opensDatabase(run, name, claim));
         for (const user of users) await mayUse(run, user, claim, where);
-        await run(text === undefined ? createDatabase(name, mark) : markDatabase(name, mark));
+        if (text === undefined) await run(createDatabase(name, mark));
+        else await run(whileMarked(markDatabase(name, mark)), [name, text]);
+        if ((await commentOf(run, name)) !== mark)
+          throw unreachable('MariaDB', where, `the owner of database ${name} changed just now`);
         return true;
       });
     },
@@ -129,19 +135,22 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
       names(user);
       return session(async run => {
         if ((await accountRow(run, user)) === undefined) return false;
-        if (owner !== undefined && !isWithin((await holderOf(run, user))?.mark, owner)) return false;
-        await run(`DROP USER IF EXISTS ${accountOf(user)}`);
-        return true;
+        const drop = `DROP USER IF EXISTS ${accountOf(user)}`;
+        const holder = owner && (await holderOf(run, user));
+        if (owner === undefined) await run(drop);
+        else if (holder && isWithin(holder.mark, owner)) await run(whileMarked(drop), [holder.name, holder.text]);
+        return (await accountRow(run, user)) === undefined;
       });
     },
 
     async dropDatabase(name, owner) {
       names(name);
-      if (SYSTEM.includes(name)) throw belongsToServer(name);
+      if (isSystem(name)) throw belongsToServer(name);
       return session(async run => {
-        if (!isWithin(readMark(await commentOf(run, name)), owner)) return false;
-        await run(`DROP DATABASE IF EXISTS \`${name}\``);
-        return true;
+        const text = await commentOf(run, name);
+        if (text === undefined || !isWithin(readMark(text), owner)) return false;
+        await run(whileMarked(`DROP DATABASE \`${name}\``), [name, text]);
+        return (await commentOf(run, name)) === undefined;
       });
     },
 
@@ -177,7 +186,7 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
         return Object.fromEntries(
           rows
             .map(row => ({ name: String(row.name), mark: String(row.mark ?? '') }))
-            .filter(({ name }) => !SYSTEM.includes(name))
+            .filter(({ name }) => !isSystem(name))
             .map(({ name, mark }) => [name, { ...(mark !== '' && { mark }), empty: !filled.has(name) }]),
         );
       }),
@@ -194,6 +203,8 @@ async function commentOf(run: Run, name: string): Promise<string | undefined> {
 
 interface Marked {
   readonly name: string;
+  /** As it is written. */
+  readonly text: string;
   readonly mark: Mark;
 }
 
@@ -202,8 +213,9 @@ async function markedDatabases(run: Run): Promise<readonly Marked[]> {
     "SELECT SCHEMA_NAME AS name, SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA WHERE SCHEMA_COMMENT LIKE 'openstack-operator:%'",
   );
   return rows.flatMap(row => {
-    const mark = readMark(String(row.mark));
-    return mark ? [{ name: String(row.name), mark }] : [];
+    const text = String(row.mark);
+    const mark = readMark(text);
+    return mark ? [{ name: String(row.name), text, mark }] : [];
   });
 }
 

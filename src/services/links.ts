@@ -7,7 +7,7 @@ import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import { type Claim, isWithin, type Owner, readMark } from '../cloud/ownership.ts';
 import { CloudError, type FoundDatabase, type Identity, type Sql } from '../cloud/ports.ts';
 import type { DeepReadonly } from '../kube/object.ts';
-import { Job } from '../kube/resource.ts';
+import { Job, Secret } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { ACCEPT_LOSS_ANNOTATION, SKIP_UNDO_ANNOTATION, USERS } from '../runtime/plan/names.ts';
@@ -206,12 +206,12 @@ export async function databaseNameOn<O extends Managed>(
   if (!shared) return derived;
   const { owner, adopt } = await cx.claim();
   const found = (await sql.databases())[derived];
+  // An account without the suffix is of before there were marks, also when its database is gone or somebody else's now.
+  if (!account.endsWith(`-${suffixOf(owner)}`)) return derived;
   const suffixed = `${derived.slice(0, 57)}_${suffixOf(owner)}`;
   if (found === undefined) return suffixed;
   const adopted = adopt?.split(',').some(word => [derived, readMark(found.mark)?.id].includes(word.trim()));
-  // An account without the suffix is of before there were marks.
-  const older = found.mark === undefined && !account.endsWith(`-${suffixOf(owner)}`);
-  return adopted || older || isWithin(readMark(found.mark), owner) ? derived : suffixed;
+  return adopted || isWithin(readMark(found.mark), owner) ? derived : suffixed;
 }
 
 /** Whether Jobs of this object have made a schema. */
@@ -265,7 +265,7 @@ function lost<O extends Managed>(
   found: FoundDatabase | undefined,
   since: string,
 ): Unmet {
-  const object = `${cx.object.kind.toLowerCase()} ${cx.name}`;
+  const object = `${cx.object.kind.toLowerCase()} ${cx.name} -n ${cx.namespace}`;
   return stall({
     reason: 'DatabaseLost',
     what: `Database ${name} on MariaDB ${instance} ${found ? 'is empty' : 'does not exist'}, though its schema was created before`,
@@ -304,14 +304,23 @@ export async function markOlder<O extends Managed>(
   names: readonly string[],
   part?: string,
 ): Promise<void> {
-  const { user, password } = (await cx.secretIfAny(secret)) ?? {};
-  if (user === undefined || password === undefined) return;
+  const login = await ownLogin(cx, secret);
+  if (login === undefined) return;
+  const { user } = login;
   const there = await sql.databases();
-  const claim = await cx.claim({ user, password }, part);
+  const claim = await cx.claim(login, part);
   for (const name of names) {
     if (there[name] === undefined || there[name].mark !== undefined) continue;
     await sql.ensureDatabase(name, claim, namesOf(user.replace(/_b$/, ''))).catch(unlessTaken);
   }
+}
+
+/** The login in a Secret of this object. One that another object owns under this name proves nothing. */
+async function ownLogin<O extends Managed>(cx: Cx<O>, secret: string): Promise<Login | undefined> {
+  const owner = cx.get(Secret, secret)?.metadata.ownerReferences?.find(ref => ref.controller);
+  if (owner?.uid !== cx.object.metadata.uid) return undefined;
+  const { user, password } = (await cx.secretIfAny(secret)) ?? {};
+  return user && password ? { user, password } : undefined;
 }
 
 const unlessTaken = (error: unknown): void => {
@@ -346,8 +355,7 @@ export async function leaveBus<O extends Managed>(
   const server = staying(cx, RabbitMQ, instance);
   if (!server || !cx.acted()) return;
   const admin = cx.cloud.bus(await rabbitmq.adminAddress(cx, server));
-  const { user, password } = (await cx.secretIfAny(secret)) ?? {};
-  const claim = await cx.claim(user && password ? { user, password } : undefined, part);
+  const claim = await cx.claim(await ownLogin(cx, secret), part);
   const owned = await admin.owned(claim);
   // The user last: its password is the proof of what carries no mark yet.
   for (const name of owned.vhosts) await admin.dropVhost(name, claim);

@@ -81,14 +81,26 @@ export async function sequence(seed: number, steps: number): Promise<void> {
       if (kind === 'database' && found && !found.volumeTypes?.sentinel) fail(`${data} of ${name} was made anew`);
     }
   };
-  const settle = async (): Promise<void> => {
+  /** `crash`: in the middle of what the step set off. */
+  const settle = async (crash: boolean): Promise<void> => {
+    if (crash) {
+      await cloud.sim.run(Math.floor(next() * 60_000));
+      cloud.crashOperator();
+      cloud.startOperator();
+    }
     await cloud.sim.run(pick([120_000, 300_000]));
-    await cloud.settle();
+    try {
+      await cloud.settle();
+    } catch (error) {
+      // What is lost says more than that somebody does not rest because of it.
+      for (const each of NAMESPACES) check(each);
+      fail(`does not come to rest: ${String(error).slice(0, 300)}`);
+    }
   };
-  const apply = async (name: Name, asked: NonNullable<Model['asked']>): Promise<void> => {
+  const apply = async (name: Name, asked: NonNullable<Model['asked']>, crash: boolean): Promise<void> => {
     models[name].asked = asked;
     cloud.apply(specOf(name, asked));
-    await settle();
+    await settle(crash);
     if (!isReadyIn(cloud, name, OpenStackControlPlane, 'slice')) {
       const status = cloud.hands.get(OpenStackControlPlane, name, 'slice')?.status as { conditions?: unknown[] };
       fail(`${name} is not Ready: ${JSON.stringify(status?.conditions?.[0])}`);
@@ -104,7 +116,7 @@ export async function sequence(seed: number, steps: number): Promise<void> {
     );
     return [...models[name].kept].filter(data => prefixes.some(prefix => data.startsWith(prefix)));
   };
-  const remove = async (name: Name): Promise<void> => {
+  const remove = async (name: Name, crash: boolean): Promise<void> => {
     const { policy } = models[name].asked!;
     const off = offOf(name);
     models[name].asked = undefined;
@@ -113,7 +125,7 @@ export async function sequence(seed: number, steps: number): Promise<void> {
       for (const data of off) models[name].kept.add(data);
     }
     cloud.hands.remove(OpenStackControlPlane, name, 'slice');
-    await settle();
+    await settle(crash);
     if (cloud.hands.get(OpenStackControlPlane, name, 'slice')) fail(`${name} is not gone`);
     const left = linesOf(name).filter(line => !(isData(line) && models[name].kept.has(nameIn(line))));
     // Keys of pools that stay go with them.
@@ -133,14 +145,10 @@ export async function sequence(seed: number, steps: number): Promise<void> {
       story.push(
         `${asked ? 'edit' : 'create'} ${name}: ${policy}, ${on.join(' ') || 'the slice'}${crash ? ', crash' : ''}`,
       );
-      if (crash) cloud.crashOperator();
-      if (crash) cloud.startOperator();
-      await apply(name, { policy, on });
+      await apply(name, { policy, on }, crash);
     } else {
       story.push(`delete ${name} (${asked.policy})${crash ? ', crash' : ''}`);
-      if (crash) cloud.crashOperator();
-      if (crash) cloud.startOperator();
-      await remove(name);
+      await remove(name, crash);
     }
     for (const each of NAMESPACES) check(each);
   }

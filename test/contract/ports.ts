@@ -217,6 +217,11 @@ export function sqlContract(name: string, make: () => Promise<SqlGround>): void 
       await expectFault(sql.ensureDatabase('mysql', { ...OURS, adopt: 'mysql' }, []), 'rejected');
     });
 
+    it.each(['mysql', 'MySQL', 'sys', 'performance_schema'])('%s belongs to the server itself', async name => {
+      const taken = { ...OURS, adopt: name };
+      await expect(sql.ensureDatabase(name, taken, ['openstack-nova'])).rejects.toThrow('belongs to the server itself');
+    });
+
     it('an unmarked database is ours when our credentials open it, or when the user says so', async () => {
       await ground.drift.makeDatabase('older');
       await expectFault(sql.ensureDatabase('older', OURS, SQL_USERS), 'taken');

@@ -459,7 +459,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'deletion: a row that is switched off is undone',
     file: ENGINE,
-    find: 'if (row.off && conditionOf(object, row.type)) await row.off(pass.cx(row.type));',
+    find: 'if (row.off && (conditionOf(object, row.type) || pass.made(row.type))) await row.off(pass.cx(row.type));',
     replace: 'if (row.undo && conditionOf(object, row.type)) await row.undo(pass.cx(row.type));',
     caughtBy: engine('94:'),
   },

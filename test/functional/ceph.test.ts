@@ -157,7 +157,7 @@ describe('CephStorage', () => {
       return dropped.length > 0;
     });
     expect(dropped[0]).toMatch(/^OWNER='openstack-operator=[0-9a-f]{16}=CephStorage=ceph'$/m);
-    expect(dropped[0]).toContain('drop_pool "$name"');
+    expect(dropped[0]).toContain('marked "$name"');
     await cloud.settle();
     expect(cloud.left()).toEqual(['Secret ceph-admin']);
   }, 60_000);

@@ -122,7 +122,9 @@ describe('a name that is somebody else’s', () => {
     expect(told?.reason).toBe('NameTaken');
     expect(told?.message).toContain('Database keystone on MariaDB mariadb.openstack.svc.cluster.local:3306');
     expect(told?.message).toContain('belongs to Keystone keystone in this namespace');
-    expect(told?.message).toContain('kubectl annotate glance pictures openstack.k8s.io/adopt=keystone');
+    expect(told?.message).toContain(
+      'kubectl annotate --overwrite glance pictures -n openstack openstack.k8s.io/adopt=keystone',
+    );
     cloud.hands.remove(Glance, NS, 'pictures');
     await cloud.settle();
     expect(sqlOf(cloud).databases.keystone?.keystone?.users.admin).toBeDefined();

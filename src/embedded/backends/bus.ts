@@ -1,5 +1,5 @@
 import { refused, rejected, unreachable } from '../../cloud/faults.ts';
-import { type Claim, isWithin, markOf, readMark } from '../../cloud/ownership.ts';
+import { type Claim, isHomeOf, isWithin, markOf, readMark } from '../../cloud/ownership.ts';
 import type { Bus, BusAddress } from '../../cloud/ports.ts';
 import { settle } from '../../cloud/settle.ts';
 import { misfit, openingOf } from './handshake.ts';
@@ -85,7 +85,7 @@ function isUser({ users }: BusServer, name: string, { owner, proof }: Claim): bo
 function isVhost(server: BusServer, name: string, claim: Claim): boolean {
   const mark = readMark(server.descriptions?.[name]);
   if (!server.vhosts.includes(name)) return false;
-  return mark ? isWithin(mark, claim.owner) : name !== '/' && opens(server, name, claim);
+  return mark ? isWithin(mark, claim.owner) : isHomeOf(name, claim) && opens(server, name, claim);
 }
 
 /** Whether the credentials of the claim log in and may use this vhost. */

@@ -72,7 +72,7 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
     },
     async ensureDatabase(name, claim, users) {
       const server = admin();
-      if (SYSTEM.includes(name))
+      if (SYSTEM.includes(name.toLowerCase()))
         throw rejected('MariaDB', `${at.host}:${at.port}`, `database ${name} belongs to the server itself`);
       const mark = markOf(claim.owner, users);
       const have = server.databases[name];

@@ -60,6 +60,21 @@ function withManagedPods(object: Record<string, unknown>): Record<string, unknow
   };
 }
 
+interface Keeper {
+  /** In lower case. */
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Whom an object without an owner is kept for (rule 18). */
+function keptFor({ metadata: { labels = {} } }: DeepReadonly<AnyObject>): Keeper | undefined {
+  const { 'app.kubernetes.io/name': kind, [RETAINED_LABEL]: name } = labels;
+  return kind === undefined || name === undefined ? undefined : { kind, name };
+}
+
+const isKeptFor = ({ kind, metadata }: DeepReadonly<Managed>, keeper: Keeper): boolean =>
+  keeper.kind === kind.toLowerCase() && keeper.name === metadata.name;
+
 /** An object without our label is in no informer: no watch tells when it goes or is handed over. */
 const LOOK_AGAIN_MS = 60_000;
 
@@ -90,6 +105,15 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
       next: 'rename one of the two owners',
       after: LOOK_AGAIN_MS,
     });
+  const kept = keptFor(live);
+  if (kept && !isKeptFor(owner, kept))
+    return stall({
+      reason: 'NameTaken',
+      what: `${what} is kept for the ${kept.kind} named ${kept.name}`,
+      who: 'User',
+      next: `choose another name for this ${owner.kind}, or delete ${what} if nobody needs the data that it opens`,
+      after: LOOK_AGAIN_MS,
+    });
   if (live.metadata.labels?.[MANAGED_LABEL] === 'true' || live.metadata.annotations?.[ADOPT_ANNOTATION] === 'true')
     return undefined;
   return stall({
@@ -104,5 +128,7 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
 /** Whether an object may be deleted on our owner's behalf: its own, or kept for it (rule 18). Never another's. */
 export function mayDelete(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): boolean {
   const controller = live.metadata.ownerReferences?.find(ref => ref.controller);
+  const kept = keptFor(live);
+  if (!controller && kept && !isKeptFor(owner, kept)) return false;
   return controller ? controller.uid === owner.metadata.uid : live.metadata.labels?.[MANAGED_LABEL] === 'true';
 }

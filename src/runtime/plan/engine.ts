@@ -175,8 +175,9 @@ async function runRow<O extends Managed>(
   }
   try {
     if (row.when && !row.when(object)) {
-      // The condition of an earlier pass is the mark that there is something to remove.
-      if (row.off && conditionOf(object, row.type)) await row.off(pass.cx(row.type));
+      // The condition of an earlier pass is the mark that there is something to remove, and so is what it made: a status
+      // may be lost, and pruned without `off` a child would go by its own policy.
+      if (row.off && (conditionOf(object, row.type) || pass.made(row.type))) await row.off(pass.cx(row.type));
       await pass.prune(row.type);
       return { is: 'off' };
     }

@@ -27,5 +27,7 @@ export const UNDO_ANNOTATION = 'openstack.k8s.io/undo';
 export const ACCEPT_LOSS_ANNOTATION = 'openstack.k8s.io/accept-data-loss';
 /** The namespace's random id, which marks everything outside Kubernetes. Kept whatever is deleted. */
 export const OWNER_SECRET = 'openstack-owner';
+/** On that Secret: its namespace, by which a copy in another one is known, made by a restore for example. */
+export const OWNER_OF_ANNOTATION = 'openstack.k8s.io/owner-of';
 /** In SKIP_UNDO_ANNOTATION of a backend: do not wait for the objects that name it. */
 export const USERS = 'Users';

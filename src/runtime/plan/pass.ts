@@ -21,6 +21,7 @@ import {
   FINALIZER_MANAGER,
   MANAGED_LABEL,
   MANAGER,
+  OWNER_OF_ANNOTATION,
   OWNER_SECRET,
   RETRY_ANNOTATION,
   ROW_LABEL,
@@ -98,6 +99,9 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'adminID',
 ]);
 
+/** One that is made by hand carries no label of ours, so no watch of ours shows its data. */
+const LOOK_FOR_OWNER_MS = 60_000;
+
 /** The index by which a pass finds what its object owns. */
 export const OWNER_INDEX = 'owner';
 export const ownerIndex = (object: Live): readonly string[] =>
@@ -172,6 +176,8 @@ export class Pass<O extends Managed> {
   #effect(row: string): Promise<void> {
     this.#recording = this.#recording.then(async () => {
       if (this.#effects?.has(row)) return;
+      // First: where a record is, an id was, and is not made a second time.
+      await this.#ownerId();
       const all = this.#effects ?? this.#plan.rows.filter(each => each.undo ?? each.each?.undo).map(each => each.type);
       const record = new Set([...all, row]);
       const { name, namespace, uid } = this.#object.metadata;
@@ -202,6 +208,15 @@ export class Pass<O extends Managed> {
       (await this.#client.get<AnyObject>(Secret, ref)) ??
       (await this.#makeOwner(ref));
     this.#written.set(keyIn(Secret, ref), live);
+    const home = live.metadata.annotations?.[OWNER_OF_ANNOTATION];
+    if (home !== undefined && home !== ref.namespace)
+      throw stall({
+        reason: 'SecretInvalid',
+        what: `Secret ${OWNER_SECRET} is a copy: its id marks what belongs to namespace ${home}, and two clouds with one id would use and drop each other's data`,
+        who: 'User',
+        next: `delete it, and a new id is created; or, only if this cloud takes the place of that one, run: kubectl annotate secret ${OWNER_SECRET} -n ${ref.namespace} ${OWNER_OF_ANNOTATION}-`,
+        after: LOOK_FOR_OWNER_MS,
+      });
     const { id } = (live.data ?? {}) as { readonly id?: string };
     const text = Buffer.from(id ?? '', 'base64')
       .toString('utf8')
@@ -217,6 +232,15 @@ export class Pass<O extends Managed> {
 
   /** By a create, which only one can win: two ids in one namespace would each call the other's things foreign. */
   async #makeOwner(ref: Ref): Promise<Live> {
+    const holder = this.#actedBefore();
+    if (holder)
+      throw stall({
+        reason: 'SecretNotFound',
+        what: `Secret ${OWNER_SECRET} does not exist, and what ${holder.kind} ${holder.metadata.name} has outside Kubernetes carries the owner id that was in it`,
+        who: 'User',
+        next: `restore it from a backup, or read the id off the comment of a database or the description of a virtual host and run: kubectl create secret generic ${OWNER_SECRET} -n ${ref.namespace} --from-literal=id=<id>`,
+        after: LOOK_FOR_OWNER_MS,
+      });
     await this.#ownerLives();
     const id = Buffer.from(this.#shared.random.bytes(8)).toString('hex');
     const body = {
@@ -229,6 +253,7 @@ export class Pass<O extends Managed> {
           'app.kubernetes.io/part-of': 'openstack',
           [MANAGED_LABEL]: 'true',
         },
+        annotations: { [OWNER_OF_ANNOTATION]: ref.namespace },
       },
       type: 'Opaque',
       data: { id: Buffer.from(id).toString('base64') },
@@ -243,6 +268,15 @@ export class Pass<O extends Managed> {
       if (other) return other;
       throw error;
     }
+  }
+
+  /** An object in this namespace that has marked something. */
+  #actedBefore(): Live | undefined {
+    const { namespace } = this.#object.metadata;
+    for (const informer of this.#shared.cache.all())
+      for (const object of informer.list({ namespace }))
+        if (object.metadata.annotations?.[UNDO_ANNOTATION]) return object;
+    return undefined;
   }
 
   /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
@@ -293,7 +327,8 @@ export class Pass<O extends Managed> {
       claim: async (proof, part) => {
         const owner = await this.#owner(part);
         const adopt = object.metadata.annotations?.[ADOPT_ANNOTATION];
-        return { owner, ...(proof && { proof }), ...(adopt && { adopt, adopted: this.#adopted }) };
+        const { namespace = '' } = object.metadata;
+        return { owner, namespace, ...(proof && { proof }), ...(adopt && { adopt, adopted: this.#adopted }) };
       },
       effect: (of = row) => this.#effect(of),
       // Of one key of several: the record may name the key, or the row as a whole.
@@ -325,6 +360,11 @@ export class Pass<O extends Managed> {
           continue;
         await this.#delete(resource, live);
       }
+  }
+
+  /** Whether this object owns something that the row made. */
+  made(row: string): boolean {
+    return this.marked(row).includes('');
   }
 
   /** What follows the prefix in the row marks of what this object owns. */

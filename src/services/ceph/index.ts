@@ -176,7 +176,8 @@ async function runCeph(cx: Context, step: string, found: Login, script: string, 
 async function ownerOf(cx: Context): Promise<CephOwner> {
   const { owner, adopt } = await cx.claim();
   // Ceph takes letters, digits and -_.= in the metadata of a pool, and nothing else.
-  return { mark: markOf(owner).replaceAll(/[:/]/g, '='), ...(adopt && { adopt }) };
+  const words = (adopt ?? '').split(',').map(word => word.trim());
+  return { mark: markOf(owner).replaceAll(/[:/]/g, '='), ...(adopt && { adopt: words.join(',') }) };
 }
 
 /** What an annotation handed over, once the Job has gone through. */
@@ -211,6 +212,7 @@ const pools = row('PoolsReady', {
     const rings = users.map(({ user, key }) => keyring(user, key)).join('\n');
     const script = dropScript(
       users.map(({ user }) => user),
+      names,
       await ownerOf(cx),
     );
     await runCeph(cx, 'drop', found, script, rings, [cx.object.metadata.uid]);

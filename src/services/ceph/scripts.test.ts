@@ -136,13 +136,28 @@ describe('the scripts for Ceph', () => {
     writeFileSync(join(dir, 'pools', 'theirs', 'owner'), `${OTHER.mark}\n`);
     mkdirSync(join(dir, 'pools', 'nobodys'));
     writeFileSync(join(dir, 'users', 'client.theirs'), 'AQtheirs==\n');
-    expect(run(dropScript(['ours', 'theirs'], OWNER))).toEqual({ code: 0, said: '' });
+    expect(run(dropScript(['ours', 'theirs'], ['images', 'vms'], OWNER))).toEqual({ code: 0, said: '' });
     expect([has('pools', 'images'), has('pools', 'extra'), has('users', 'client.ours')]).toEqual([false, false, false]);
     expect([has('pools', 'theirs'), has('pools', 'nobodys'), has('users', 'client.theirs')]).toEqual([
       true,
       true,
       true,
     ]);
-    expect(run(dropScript(['ours'], OWNER))).toEqual({ code: 0, said: '' });
+    expect(run(dropScript(['ours'], ['images', 'vms'], OWNER))).toEqual({ code: 0, said: '' });
+  });
+
+  it('drop a pool without a mark that our key opens only if the spec names it', () => {
+    for (const pool of ['images', 'vms']) mkdirSync(join(dir, 'pools', pool));
+    const caps = 'caps osd = "profile rbd pool=images, profile rbd pool=vms"';
+    writeFileSync(join(dir, 'users', 'client.ours'), `AQours==\n${caps}\n`);
+    expect(run(dropScript(['ours'], ['images'], OWNER))).toEqual({ code: 0, said: '' });
+    expect([has('pools', 'images'), has('pools', 'vms')]).toEqual([false, true]);
+  });
+
+  it('say so when Ceph does not list its pools, instead of finding none', () => {
+    setUp();
+    rmSync(join(dir, 'pools'), { recursive: true });
+    expect(run(dropScript(['ours'], ['images'], OWNER)).code).not.toBe(0);
+    expect(has('users', 'client.ours')).toBe(true);
   });
 });

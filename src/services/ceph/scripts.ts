@@ -80,13 +80,20 @@ user() {
 }
 `;
 
-/** Only what carries our mark, or was made before there were marks and opens with our keys. Ceph itself asks twice. */
+/**
+ * Only what carries our mark or was begun by us; of pools of before there were marks only those that the spec names, if
+ * our keys open them: an administrator may have given our keys a pool of somebody else. Ceph itself asks twice.
+ */
 const DROP = `drop_pool() {
+  ceph osd pool rm "$1" "$1" --yes-i-really-really-mean-it
+  ceph config-key rm "openstack-operator/pool/$1" || true
+}
+marked() {
   have=$(mark "$1")
-  if [ "$have" = "$OWNER" ] || { [ -z "$have" ] && { [ "$(note "pool/$1")" = "$OWNER" ] || opens "$1"; }; }; then
-    ceph osd pool rm "$1" "$1" --yes-i-really-really-mean-it
-    ceph config-key rm "openstack-operator/pool/$1" || true
-  fi
+  if [ "$have" = "$OWNER" ] || { [ -z "$have" ] && [ "$(note "pool/$1")" = "$OWNER" ]; }; then drop_pool "$1"; fi
+}
+older() {
+  if exists "$1" && [ -z "$(mark "$1")" ] && opens "$1"; then drop_pool "$1"; fi
 }
 drop_user() {
   if [ "$(note "user/$1")" = "$OWNER" ] || known "$1"; then
@@ -94,8 +101,10 @@ drop_user() {
     ceph config-key rm "openstack-operator/user/$1" || true
   fi
 }
-ceph osd pool ls | while read -r name; do drop_pool "$name"; done
-for user in $USERS; do drop_user "$user"; done
+there=$(ceph osd pool ls)
+echo "$there" | while read -r name; do marked "$name"; done
+`;
+const DROP_USERS = `for user in $USERS; do drop_user "$user"; done
 `;
 
 export interface CephOwner {
@@ -141,8 +150,8 @@ export function setupScript(
 }
 
 /** Only where the policy says Delete. Pools that were taken out of the spec carry the mark too. */
-export const dropScript = (users: readonly string[], owner: CephOwner): string =>
-  `${header(owner, users)}${OWNERSHIP}${DROP}`;
+export const dropScript = (users: readonly string[], pools: readonly string[], owner: CephOwner): string =>
+  [header(owner, users), OWNERSHIP, DROP, ...pools.map(name => `older ${quoted(name)}\n`), DROP_USERS].join('');
 
 export function setupFiles(
   conf: string,
