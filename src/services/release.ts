@@ -1,5 +1,6 @@
 import type { DeepReadonly } from '../kube/object.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
+import { keptKey, OWNER_SECRET } from '../runtime/plan/names.ts';
 import type { Plan, Version } from '../runtime/plan/row.ts';
 import { stall } from '../runtime/plan/unmet.ts';
 
@@ -52,7 +53,7 @@ export function releaseProblem(from: string | undefined, to: string | undefined)
 }
 
 interface Released {
-  readonly spec?: { readonly release?: string };
+  readonly spec?: { readonly release?: string; readonly deletionPolicy?: string };
   readonly status?: { readonly release?: string };
 }
 
@@ -76,15 +77,19 @@ const PROOF = 'Answering';
 const version: Version<Managed> = {
   type: 'ReleaseSupported',
   proof: PROOF,
-  refuse: object => {
-    const [from, to] = [runningRelease(object), wantedRelease(object)];
+  running: runningRelease,
+  keepsData: object => (object as Released).spec?.deletionPolicy === 'Retain',
+  refuse: (object, kept) => {
+    const [from, to] = [runningRelease(object) ?? kept, wantedRelease(object)];
     const why = releaseProblem(from, to);
     if (why === undefined) return undefined;
+    const { kind, metadata } = object;
+    const has = kept === undefined ? `runs release ${from}` : `finds data of release ${from} that was retained`;
     return stall({
       reason: 'ReleaseChangeRefused',
-      what: `${object.kind} ${object.metadata.name} runs release ${from}, and spec.release asks for ${to}: ${why}. Nothing below it is written meanwhile`,
+      what: `${kind} ${metadata.name} ${has}, and spec.release asks for ${to}: ${why}. Nothing below it is written meanwhile`,
       who: 'User',
-      next: `set spec.release back to ${from}`,
+      next: `set spec.release back to ${from}${kept === undefined ? '' : `; or, if that data is gone, remove key ${keptKey(object)} from Secret ${OWNER_SECRET}`}`,
     });
   },
   proved: (object: DeepReadonly<Managed>) => {

@@ -64,6 +64,54 @@ describe('status.release', () => {
   });
 });
 
+describe('data that was retained', () => {
+  it('keeps its release: a cloud that is deleted and created again does not go backwards', async () => {
+    const cloud = await Cloud.start();
+    cloud.apply(slice());
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    cloud.hands.remove(OpenStackControlPlane, NS, 'slice');
+    await cloud.sim.until(() => cloud.hands.list(MariaDB, NS).length + cloud.hands.list(Keystone, NS).length === 0);
+    await cloud.settle();
+    cloud.apply(slice({ release: '2025.1' }));
+    await cloud.settle();
+    expect(cloud.condition(OpenStackControlPlane, 'slice', 'ReleaseSupported')?.message).toContain(
+      'OpenStackControlPlane slice finds data of release 2025.2 that was retained, and spec.release asks for 2025.1',
+    );
+    expect(cloud.hands.list(MariaDB, NS)).toEqual([]);
+    cloud.hands.patch(OpenStackControlPlane, NS, 'slice', { spec: { release: '2025.2' } });
+    await cloud.ready(OpenStackControlPlane, 'slice');
+  });
+
+  it('of a database server alone as well; and what went under Delete has none', async () => {
+    const mariadb = (release: string, deletionPolicy: string) => ({
+      apiVersion: 'openstack.k8s.io/v1alpha1',
+      kind: 'MariaDB',
+      metadata: { name: 'mariadb' },
+      spec: { release, deletionPolicy },
+    });
+    const cloud = await Cloud.start();
+    const gone = async () => {
+      await cloud.ready(MariaDB, 'mariadb');
+      await cloud.settle();
+      cloud.hands.remove(MariaDB, NS, 'mariadb');
+      await cloud.sim.until(() => cloud.hands.list(MariaDB, NS).length === 0);
+      await cloud.settle();
+    };
+    cloud.apply(mariadb('2025.2', 'Retain'));
+    await gone();
+    cloud.apply(mariadb('2025.1', 'Delete'));
+    await cloud.settle();
+    expect(cloud.condition(MariaDB, 'mariadb')?.message).toContain(
+      'remove key release.mariadb.mariadb from Secret openstack-owner',
+    );
+    cloud.hands.patch(MariaDB, NS, 'mariadb', { spec: { release: '2025.2' } });
+    await gone();
+    cloud.apply(mariadb('2025.1', 'Delete'));
+    await gone();
+  });
+});
+
 describe('a change of release on a running cloud', () => {
   it.each(['2025.1', '2026.1'])('is refused at admission by the CRD: 2025.2 to %s', async release => {
     const cloud = await readyCloud();

@@ -20,7 +20,7 @@ import {
 import { conditionFor, type Outcome, outcomeOf, readyFor } from './outcome.ts';
 import { Pass, type Shared } from './pass.ts';
 import { conditionOf } from './ready.ts';
-import type { Plan, Row } from './row.ts';
+import type { Plan, Row, Version } from './row.ts';
 import type { Tracker } from './tracker.ts';
 import type { Unmet } from './unmet.ts';
 
@@ -100,7 +100,7 @@ async function runningPass<O extends Managed>(
   object: DeepReadonly<O>,
   pass: Pass<O>,
 ): Promise<Result> {
-  const refused = plan.version?.refuse(object as DeepReadonly<Managed>);
+  const refused = plan.version && (await refusalOf(plan.version, object as DeepReadonly<Managed>, pass));
   if (refused) return refusedPass(engine, plan, object, pass, refused);
   const outcomes = await runRows(engine, plan, object, pass);
   if (plan.version && isProved(plan, plan.version.proof, outcomes))
@@ -108,6 +108,16 @@ async function runningPass<O extends Managed>(
   await writeStatus(engine, plan, object, pass, outcomes);
   return resultOf(engine, plan, pass, outcomes);
 }
+
+/** An object that runs nothing yet may find data that one of its name left behind: that has a version too. */
+const refusalOf = async (
+  version: Version,
+  object: DeepReadonly<Managed>,
+  pass: { keptVersion(): Promise<string | undefined> },
+): Promise<Unmet | undefined> => {
+  const running = version.running(object);
+  return version.refuse(object, running === undefined ? await pass.keptVersion() : undefined);
+};
 
 function isProved(plan: Plan<never>, proof: string, outcomes: ReadonlyMap<string, Outcome>): boolean {
   const row = outcomes.get(proof);
@@ -247,6 +257,9 @@ async function deletingPass<O extends Managed>(
   }
   const open = [...outcomes].filter(([, outcome]) => outcome.is !== 'ok');
   if (open.length === 0) {
+    const running = plan.version?.running(object as DeepReadonly<Managed>);
+    if (running !== undefined)
+      await pass.keepVersion(plan.version?.keepsData(object as DeepReadonly<Managed>) ? running : null);
     await dropFinalizer(engine, plan, object);
     return {};
   }

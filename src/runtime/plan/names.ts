@@ -29,5 +29,13 @@ export const ACCEPT_LOSS_ANNOTATION = 'openstack.k8s.io/accept-data-loss';
 export const OWNER_SECRET = 'openstack-owner';
 /** On that Secret: its namespace, by which a copy in another one is known, made by a restore for example. */
 export const OWNER_OF_ANNOTATION = 'openstack.k8s.io/owner-of';
+/** In that Secret: the release of the data that an object left behind. */
+export const keptKey = ({
+  kind,
+  metadata,
+}: {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}): string => `release.${kind.toLowerCase()}.${metadata.name}`;
 /** In SKIP_UNDO_ANNOTATION of a backend: do not wait for the objects that name it. */
 export const USERS = 'Users';

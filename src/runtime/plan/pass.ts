@@ -19,6 +19,7 @@ import {
   ADOPT_ANNOTATION,
   FINALIZER,
   FINALIZER_MANAGER,
+  keptKey,
   MANAGED_LABEL,
   MANAGER,
   OWNER_OF_ANNOTATION,
@@ -229,6 +230,28 @@ export class Pass<O extends Managed> {
       next: 'restore it from a backup; the id is also in the marks, e.g. in the comment of a database',
     });
   }
+
+  /** The version of the data that an object of this kind and name left behind. */
+  async keptVersion(): Promise<string | undefined> {
+    const ref = this.#ref(OWNER_SECRET);
+    this.#reads.read(Secret, ref);
+    const live = this.#shared.cache.for(Secret).get(ref) ?? (await this.#client.get<AnyObject>(Secret, ref));
+    const text = ((live?.data ?? {}) as Readonly<Record<string, string>>)[this.#keptKey()];
+    return text === undefined ? undefined : Buffer.from(text, 'base64').toString('utf8');
+  }
+
+  /**
+   * Records it beside the owner id, which stays as well; `null`: no data stays. By a patch of this one key, so that
+   * objects that are deleted at the same time do not undo each other's record.
+   */
+  async keepVersion(version: string | null): Promise<void> {
+    if (version === null && (await this.keptVersion()) === undefined) return;
+    await this.#ownerId();
+    const data = { [this.#keptKey()]: version === null ? null : Buffer.from(version).toString('base64') };
+    await this.#client.patch(Secret, this.#ref(OWNER_SECRET), { data }, { type: 'merge' });
+  }
+
+  readonly #keptKey = (): string => keptKey(this.#object);
 
   /** By a create, which only one can win: two ids in one namespace would each call the other's things foreign. */
   async #makeOwner(ref: Ref): Promise<Live> {

@@ -134,8 +134,15 @@ export interface Plan<O extends Managed = Managed> {
 export interface Version<O extends Managed = Managed> {
   /** The condition that tells of a refusal; there is none otherwise. */
   readonly type: string;
-  /** Asked before any row: why none of them may run now. What runs stays as it is. */
-  readonly refuse: (object: DeepReadonly<O>) => Unmet | undefined;
+  /** What runs now; undefined while nothing does. */
+  readonly running: (object: DeepReadonly<O>) => string | undefined;
+  /**
+   * Asked before any row: why none of them may run now. What runs stays as it is. `kept`: the version of the data that an
+   * earlier object of this name left behind; only where nothing runs yet.
+   */
+  readonly refuse: (object: DeepReadonly<O>, kept: string | undefined) => Unmet | undefined;
+  /** Whether its data stays when the object is deleted. */
+  readonly keepsData: (object: DeepReadonly<O>) => boolean;
   /** The row that proves that what the spec asks for runs; where a plan has no such row, or it is off, all of them. */
   readonly proof: string;
   /** Fields of status, once that is proved. */
