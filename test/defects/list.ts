@@ -491,4 +491,32 @@ export const DEFECTS: readonly Defect[] = [
     replace: 'if (since) {',
     caughtBy: 'test/functional/bad-input.test.ts > a database dropped by hand',
   },
+  {
+    name: 'ownership: a Secret of another object is a proof',
+    file: 'src/services/links.ts',
+    find: 'if (owner?.uid !== cx.object.metadata.uid) return undefined;',
+    replace: '',
+    caughtBy: 'test/functional/not-lost.test.ts > proves nothing by a Secret of the object',
+  },
+  {
+    name: 'ownership: an owner id that is gone is made anew',
+    file: PASS,
+    find: 'const holder = this.#actedBefore();',
+    replace: 'const holder = undefined as Live | undefined;',
+    caughtBy: 'test/functional/not-lost.test.ts > that is gone is not made anew',
+  },
+  {
+    name: 'ownership: a copy of an owner id is taken for its own',
+    file: PASS,
+    find: 'if (home !== undefined && home !== ref.namespace)',
+    replace: 'if (home === null)',
+    caughtBy: 'test/functional/not-lost.test.ts > makes no second owner',
+  },
+  {
+    name: 'deletion: what is switched off without a status goes by its own policy',
+    file: ENGINE,
+    find: '(conditionOf(object, row.type) || pass.made(row.type))',
+    replace: 'conditionOf(object, row.type)',
+    caughtBy: 'test/functional/not-lost.test.ts > when the status of the cloud tells nothing',
+  },
 ];
