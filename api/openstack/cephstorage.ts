@@ -63,7 +63,7 @@ export const CephStorage = kind({
         deviceClass: text('Only on devices of this class, e.g. ssd.').max(63).optional(),
       }),
       ['name'],
-      'Pools. Absent: images, volumes, vms and backups with the replica count of the cluster.',
+      'Pools. Absent: images, volumes, vms and backups with the replica count of the cluster; in an external cluster their names end with six digits of the owner id.',
       16,
     ).optional(),
     ...release(),

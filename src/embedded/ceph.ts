@@ -47,8 +47,15 @@ const adopted = ({ adopts }: Who, name: string, mark: string | undefined): boole
 
 const taken = (what: string, name: string, mark: string | undefined): Exit => ({
   exit: TAKEN,
-  message: mark ? `${what} ${name} belongs to ${mark}` : `${what} ${name} carries no owner mark of this operator`,
+  message: mark
+    ? `${what} ${name} belongs to ${holderOf(mark)}`
+    : `${what} ${name} carries no owner mark of this operator`,
 });
+
+const holderOf = (mark: string): string => {
+  const [, id, kind, name] = mark.split('=');
+  return `${kind} ${name} of owner ${id}`;
+};
 
 function setUp(cluster: CephCluster, me: Who, pools: readonly string[], users: readonly string[], net: Net): Exit {
   for (const name of pools) {

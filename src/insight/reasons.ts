@@ -238,7 +238,7 @@ export const REASONS = {
   InUse: entry(
     'User',
     'The object is being deleted and waits, because other objects name it and have data or users in it.',
-    'Delete those objects first, or give up waiting with annotation `openstack.k8s.io/skip-undo=Users`.',
+    'Delete those objects first. Annotation `openstack.k8s.io/skip-undo=Users` deletes it without waiting, and under `deletionPolicy: Delete` their data with it.',
   ),
   Rejected: entry('User', 'The API server refuses an object as invalid.', 'Correct the field that the message names.'),
   Forbidden: entry('User', 'The API server forbids it: RBAC, a quota or a policy.', 'Grant it, or raise the quota.'),

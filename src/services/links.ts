@@ -238,7 +238,8 @@ export async function notLost<O extends Managed>(
   const found = had && known?.empty !== false ? (await sql.databases('now'))[name] : known;
   const { lostSince } = cx.status as Lossy;
   if (!had || (found !== undefined && !found.empty)) {
-    if (lostSince !== undefined && found !== undefined) cx.report({ lostSince: undefined } as never);
+    // An object may have several databases: only when none of them is lost is there nothing to accept.
+    if (lostSince !== undefined && found !== undefined) cx.clear('lostSince');
     return 'kept';
   }
   const since = lostSince ?? iso(cx.serverTime());

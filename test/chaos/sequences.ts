@@ -34,8 +34,7 @@ export function numbers(seed: number): () => number {
 }
 
 const specOf = (namespace: Name, { policy, on }: NonNullable<Model['asked']>) => {
-  const pools = ['images', 'volumes'].map(purpose => ({ name: `${namespace}-${purpose}`, purpose }));
-  const ceph = { external: { secret: 'ceph-admin' }, pools };
+  const ceph = { external: { secret: 'ceph-admin' } };
   const sections = Object.fromEntries(
     OPTIONAL.map(name => [name, { enabled: on.includes(name), ...(name === 'ceph' && ceph) }]),
   );
@@ -112,7 +111,7 @@ export async function sequence(seed: number, steps: number): Promise<void> {
   const offOf = (name: Name): readonly string[] => {
     const { on = [] } = models[name].asked ?? {};
     const prefixes = OPTIONAL.filter(section => !on.includes(section)).map(section =>
-      section === 'ceph' ? `pool ${name}-` : `database ${section}`,
+      section === 'ceph' ? 'pool ' : `database ${section}`,
     );
     return [...models[name].kept].filter(data => prefixes.some(prefix => data.startsWith(prefix)));
   };

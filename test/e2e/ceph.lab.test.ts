@@ -8,7 +8,6 @@ import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { CLOUD_NAMESPACE as namespace, prepareCloud } from '../../lab/cloud.ts';
-import { rbd } from '../../lab/cluster/ceph.ts';
 import { NAMESPACE as AUTHORITY, ISSUER } from '../../lab/cluster/certificates.ts';
 import { nodesOf } from '../../lab/cluster/layout.ts';
 import type { CloudSpec } from '../../lab/extras.ts';
@@ -21,6 +20,7 @@ import { type Key, makeKey, ssh } from './guest.ts';
 import { Visitor } from './horizon.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { agentOf, OpenStack } from './openstack.ts';
+import { inPool } from './pools.ts';
 import { gone, ready, until, valueIn } from './stage.ts';
 import { type Server, Tenant } from './tenant.ts';
 import { Volumes } from './volumes.ts';
@@ -116,7 +116,7 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
   it('keeps images in Ceph', async () => {
     const size = await tenant.image();
     expect(await os.call('image', 'GET', `/v2/images/${tenant.ids.image}`)).toMatchObject({ status: 'active', size });
-    expect(await rbd('ls', 'images')).toContain(tenant.ids.image);
+    expect(await inPool(stage, 'images')).toContain(tenant.ids.image);
   });
 
   it('makes networks, a router to the outside, a flavor, a key and rules', () => tenant.furnish());
@@ -129,14 +129,14 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
     const seconds = Math.round((performance.now() - began) / 1000);
     say(`${seconds} s\n  ${told.join('\n  ')}`);
     figure('guest ready, seconds', seconds);
-    expect(await rbd('ls', 'vms')).toContain(`${server.id}_disk`);
+    expect(await inPool(stage, 'vms')).toContain(`${server.id}_disk`);
     floating = await tenant.floatingAddress(server.id);
     expect((await inGuest('hostname')).trim()).toMatch(/^one/);
   });
 
   it('gives the guest a volume that keeps its data when it is taken out and put in again', async () => {
     data = await volumes.make('volume', { name: 'data', size: GIB });
-    expect(await rbd('ls', 'volumes')).toContain(`volume-${data}`);
+    expect(await inPool(stage, 'volumes')).toContain(`volume-${data}`);
     const device = await volumes.attach(server.id, data);
     expect(await firstBytes(device)).toBe('\0'.repeat(5));
     await inGuest(`printf hello | dd of=${device} conv=fsync 2>/dev/null`);
@@ -158,7 +158,7 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
 
   it('puts a backup of a volume into a pool of its own and brings it back', async () => {
     const backup = await volumes.make('backup', { volume_id: data, name: 'safe' });
-    expect(await rbd('ls', 'backups')).toContain(data);
+    expect(await inPool(stage, 'backups')).toContain(data);
     const target = await volumes.make('volume', { name: 'restored', size: GIB });
     await os.call('block-storage', 'POST', `/backups/${backup}/restore`, { body: { restore: { volume_id: target } } });
     await volumes.become('backup', backup, 'available');
@@ -196,7 +196,7 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
     });
     await tenant.active(id);
     say((await tenant.greeted(id)).join('\n  '));
-    expect(await rbd('ls', 'vms')).not.toContain(id);
+    expect(await inPool(stage, 'vms')).not.toContain(id);
     await os.call('compute', 'DELETE', `/servers/${id}`);
   });
 
@@ -223,10 +223,10 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
       );
     await become('CREATE_COMPLETE');
     const disk = last?.outputs?.find(output => output.output_key === 'disk')?.output_value;
-    expect(await rbd('ls', 'volumes')).toContain(`volume-${disk}`);
+    expect(await inPool(stage, 'volumes')).toContain(`volume-${disk}`);
     await os.call('orchestration', 'DELETE', `/stacks/story/${stack.id}`);
     await become('DELETE_COMPLETE');
-    expect(await rbd('ls', 'volumes')).not.toContain(`volume-${disk}`);
+    expect(await inPool(stage, 'volumes')).not.toContain(`volume-${disk}`);
   });
 
   it('lets a person in through the dashboard', async () => {
@@ -321,8 +321,8 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
 
   it('lets go of everything in the cloud', async () => {
     await sweep();
-    for (const pool of ['images', 'vms', 'volumes', 'backups'])
-      expect(`${pool} ${await rbd('ls', pool)}`).toBe(`${pool} `);
+    for (const purpose of ['images', 'vms', 'volumes', 'backups'] as const)
+      expect(`${purpose} ${await inPool(stage, purpose)}`).toBe(`${purpose} `);
   });
 
   it('is deleted and leaves only what the policy retains', async () => {

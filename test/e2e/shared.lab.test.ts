@@ -29,8 +29,8 @@ const { spec: guests } = parse(readFileSync('lab/cloud.yaml', 'utf8')) as AnyObj
 const SERVER = `${namespace}-database`;
 const PURPOSES = ['images', 'volumes', 'vms', 'backups'];
 
-/** Everything that would be the same for both is said to be different; users of MariaDB and Ceph have the namespace in them. */
-const cloud = (prefix: string, spec: object): object => ({
+/** Neither chooses a name on the servers: the operator keeps them apart. */
+const cloud = (spec: object): object => ({
   apiVersion: 'openstack.k8s.io/v1alpha1',
   kind: 'OpenStackControlPlane',
   metadata: { name: NAME },
@@ -39,17 +39,13 @@ const cloud = (prefix: string, spec: object): object => ({
     storageBackend: 'ceph',
     networkBackend: 'ovn',
     mariadb: { external: { hostname: `mariadb.${SERVER}.svc.cluster.local`, port: 3306, adminSecret: 'db-admin' } },
-    ceph: {
-      enabled: true,
-      external: { secret: 'ceph-admin' },
-      pools: PURPOSES.map(purpose => ({ name: `${prefix}-${purpose}`, purpose })),
-    },
+    ceph: { enabled: true, external: { secret: 'ceph-admin' } },
     ...spec,
   },
 });
-const ONE = cloud('one', { region: 'RegionOne', ovn: guests.ovn, nova: guests.nova });
+const ONE = cloud({ region: 'RegionOne', ovn: guests.ovn, nova: guests.nova });
 /** The lab has one node, and a node is of one cloud: the computes of this one use the fake driver. */
-const TWO = cloud('two', {
+const TWO = cloud({
   region: 'RegionTwo',
   deletionPolicy: 'Delete',
   ovn: { controller: { nodeSelector: { cloud: 'two' } }, metadataAgent: { enabled: false } },
@@ -64,6 +60,7 @@ interface Shared {
   readonly keys: readonly string[];
 }
 
+const purposeOf = (pool: string): string => pool.replace(/-[0-9a-f]{6}$/, '');
 const isForClouds = (pool: string): boolean => !/^\.|^device_health_metrics$|\.rgw\./.test(pool);
 const minus = (all: readonly string[], some: readonly string[]): string[] => all.filter(name => !some.includes(name));
 
@@ -88,6 +85,10 @@ describe(`two clouds on one MariaDB and one Ceph, ${release}`, { timeout: 1_800_
       keys: auth_dump.map(({ entity }) => entity).sort(),
     };
   }
+  /** The pool of the first or of the second cloud. */
+  const poolOne = (purpose: string) => minus(withOne!.pools, none!.pools).find(pool => purposeOf(pool) === purpose)!;
+  const poolTwo = (purpose: string) =>
+    minus(withBoth!.pools, withOne!.pools).find(pool => purposeOf(pool) === purpose)!;
   const passwordIn = (stage: LabStage): Promise<string> => valueIn(stage, 'keystone-admin', 'password', Secret);
   async function deployed(stage: LabStage, object: object, what: string): Promise<void> {
     const began = performance.now();
@@ -126,13 +127,13 @@ describe(`two clouds on one MariaDB and one Ceph, ${release}`, { timeout: 1_800_
     expect((await one!.list(Pod)).filter(({ metadata }) => metadata.name.startsWith('mariadb'))).toEqual([]);
     // Keystone, Glance, Placement, Neutron, and three of Nova.
     expect(minus(withOne.databases, none!.databases).length).toBeGreaterThanOrEqual(7);
-    expect(minus(withOne.pools, none!.pools)).toEqual(PURPOSES.map(purpose => `one-${purpose}`).sort());
+    expect(minus(withOne.pools, none!.pools).map(purposeOf)).toEqual([...PURPOSES].sort());
     os = await OpenStack.login(one!.namespace, await passwordIn(one!));
     tenant = new Tenant(one!, os, key);
     await tenant.sweep();
     await tenant.image();
     image = tenant.ids.image!;
-    expect(await rbd('ls', 'one-images')).toContain(image);
+    expect(await rbd('ls', poolOne('images'))).toContain(image);
   });
 
   it('the second one becomes Ready beside it, with databases, users and pools of its own', async () => {
@@ -144,7 +145,7 @@ describe(`two clouds on one MariaDB and one Ceph, ${release}`, { timeout: 1_800_
     expect(own('databases')).toHaveLength(minus(withOne!.databases, none!.databases).length);
     expect(own('users')).toHaveLength(minus(withOne!.users, none!.users).length);
     expect(own('keys')).toHaveLength(minus(withOne!.keys, none!.keys).length);
-    expect(own('pools')).toEqual(PURPOSES.map(purpose => `two-${purpose}`).sort());
+    expect(own('pools').map(purposeOf)).toEqual([...PURPOSES].sort());
     const marks = await rowsOf(
       server!,
       'SELECT SCHEMA_NAME AS name, SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA',
@@ -165,8 +166,8 @@ describe(`two clouds on one MariaDB and one Ceph, ${release}`, { timeout: 1_800_
     expect(images).toEqual([]);
     const foreign = new Tenant(two!, other, key);
     await foreign.image();
-    expect(await rbd('ls', 'two-images')).toContain(foreign.ids.image);
-    expect(await rbd('ls', 'one-images')).not.toContain(foreign.ids.image);
+    expect(await rbd('ls', poolTwo('images'))).toContain(foreign.ids.image);
+    expect(await rbd('ls', poolOne('images'))).not.toContain(foreign.ids.image);
   });
 
   it('the second one is deleted with its data, and nothing of it is left on either server', async () => {
@@ -192,7 +193,7 @@ describe(`two clouds on one MariaDB and one Ceph, ${release}`, { timeout: 1_800_
     console.log(told.join('\n  '));
     expect(told.join()).toContain('GUEST-DHCP-OK');
     expect(told.join()).toContain('GUEST-METADATA-OK');
-    expect(await rbd('ls', 'one-vms')).toContain(`${id}_disk`);
+    expect(await rbd('ls', poolOne('vms'))).toContain(`${id}_disk`);
     const floating = await tenant.floatingAddress(id);
     let name: string | undefined;
     await until(one!, 'ssh answers', 90, async () => {

@@ -2,11 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { CLOUD_NAMESPACE as namespace } from '../../lab/cloud.ts';
-import { OBJECTS, rbd, startGateway } from '../../lab/cluster/ceph.ts';
+import { OBJECTS, startGateway } from '../../lab/cluster/ceph.ts';
 import { NAMESPACE as AUTHORITY, ISSUER } from '../../lab/cluster/certificates.ts';
 import { PersistentVolumeClaim, Secret } from '../../src/kube/resource.ts';
 import { addressOf, type LabStage, labStage } from './lab.ts';
 import { OpenStack } from './openstack.ts';
+import { inPool } from './pools.ts';
 import { ready, until, valueIn } from './stage.ts';
 import type { Thing } from './tenant.ts';
 import { Volumes } from './volumes.ts';
@@ -85,7 +86,7 @@ describe(`images in several stores, backups in Swift, ${release}`, { timeout: 1_
       const id = await upload(name);
       expect(await image(id)).toMatchObject({ status: 'active', stores: name, os_hash_value: HASH });
       expect(await os.digest('image', `/v2/images/${id}/file`)).toBe(HASH);
-      expect((await rbd('ls', 'images')).includes(id)).toBe(name === 'rbd');
+      expect((await inPool(stage, 'images')).includes(id)).toBe(name === 'rbd');
       await os.call('image', 'DELETE', `/v2/images/${id}`);
     }
   });
@@ -105,7 +106,7 @@ describe(`images in several stores, backups in Swift, ${release}`, { timeout: 1_
       },
     );
     await os.call('image', 'DELETE', `/v2/stores/rbd/${id}`);
-    expect((await rbd('ls', 'images')).includes(id)).toBe(false);
+    expect((await inPool(stage, 'images')).includes(id)).toBe(false);
     expect(await os.digest('image', `/v2/images/${id}/file`)).toBe(HASH);
     await os.call('image', 'DELETE', `/v2/images/${id}`);
   });

@@ -33,6 +33,9 @@ import { withSlice } from './stories.ts';
 
 const on = (spec: object = {}) => ({ ceph: { enabled: true, external: { secret: 'ceph-admin' }, ...spec } });
 const withSecret = (cloud: Cloud): void => cloud.apply(cephSecret());
+/** On a cluster that others use too, names that nobody chose end with digits of the owner id. */
+const pool = (cloud: Cloud, purpose: string): string =>
+  `${purpose}-${text(cloud, 'openstack-owner', 'id').slice(0, 6)}`;
 const script = (cloud: Cloud, step = 'pools') => text(cloud, `ceph-${step}-config-data`, 'ceph.sh');
 
 describe('storageBackend ceph', { timeout: 120_000 }, () => {
@@ -46,7 +49,7 @@ describe('storageBackend ceph', { timeout: 120_000 }, () => {
       services?: { name: string; ready: boolean }[];
     };
     expect(services.filter(({ name }) => name === 'ceph')).toMatchObject([{ ready: true }]);
-    expect(text(made, 'glance-config-data', '01-glance.conf')).toContain('rbd_store_pool = images\n');
+    expect(text(made, 'glance-config-data', '01-glance.conf')).toContain(`rbd_store_pool = ${pool(made, 'images')}\n`);
   });
 
   it('names the fields of the cloud that are missing for it', async () => {
@@ -73,8 +76,8 @@ describe('CephStorage', () => {
   it('makes pools and users by a Job, and hands each service its key', async () => {
     const cloud = await readyCloud(on({ pools: undefined }), withSecret);
     expect(cloud.get(CephStorage, 'ceph')?.status).toMatchObject({ fsid: FSID });
-    for (const pool of ['images', 'volumes', 'vms', 'backups'])
-      expect(script(cloud)).toContain(`pool '${pool}' '' ''\n`);
+    for (const purpose of ['images', 'volumes', 'vms', 'backups'])
+      expect(script(cloud)).toContain(`pool '${pool(cloud, purpose)}' '' ''\n`);
     const rings = text(cloud, 'ceph-pools-config-data', 'clients.keyring');
     const key = text(cloud, 'ceph-glance', 'key');
     expect(rings).toContain(
@@ -84,6 +87,20 @@ describe('CephStorage', () => {
     expect(text(cloud, 'ceph-glance-key', 'key')).toBe(key);
     // The administrator's key is nobody's but the Job's.
     expect(text(cloud, 'ceph-glance', 'conf')).not.toContain('AQadmin');
+  });
+
+  it('keeps the names of pools that a cloud had before they had a suffix', async () => {
+    const older = (cloud: Cloud): void => {
+      withSecret(cloud);
+      const labels = { 'openstack.k8s.io/managed': 'true', 'openstack.k8s.io/retained-for': 'cephstorage.ceph' };
+      for (const client of ['glance', 'cinder', 'cinder-backup']) {
+        const made = secret(`ceph-${client}-key`, { user: `openstack-ceph-${client}`, key: 'AQolder==' });
+        cloud.apply({ ...made, metadata: { ...made.metadata, labels } });
+      }
+    };
+    const cloud = await readyCloud({ ...on(), storageBackend: 'ceph', glance: { enabled: true } }, older);
+    expect(script(cloud)).toContain("pool 'images' '' ''\n");
+    expect(text(cloud, 'glance-config-data', '01-glance.conf')).toContain('rbd_store_pool = images\n');
   });
 
   it('waits for a Secret, and says which key or line it lacks', async () => {
@@ -169,7 +186,9 @@ describe('what stands on Ceph', () => {
     expect(cloud.get(PersistentVolumeClaim, 'glance-images')).toBeUndefined();
     const conf = text(cloud, 'glance-config-data', '01-glance.conf');
     expect(conf).toContain('enabled_backends = rbd:rbd\n');
-    expect(conf).toMatch(/\[rbd\]\nrbd_store_ceph_conf = \/etc\/ceph\/ceph.conf\nrbd_store_pool = images\n/);
+    expect(conf).toContain(
+      `[rbd]\nrbd_store_ceph_conf = /etc/ceph/ceph.conf\nrbd_store_pool = ${pool(cloud, 'images')}\n`,
+    );
     expect(text(cloud, 'glance-config-data', 'ceph.conf')).toContain(
       `keyring = /etc/ceph/ceph.client.${text(cloud, 'ceph-glance', 'user')}.keyring\n`,
     );

@@ -110,6 +110,8 @@ export interface Cx<O extends Managed> {
 
   /** Fields of status beside conditions. Fields of rows that did not get that far stay as they were. */
   report(status: Partial<NonNullable<O['status']>>): void;
+  /** Clears a field of status, unless another row of this pass has reported it. */
+  clear(field: string): void;
   /** Looks again after this time, for what no watch shows. The least one counts. */
   again(ms: number): void;
   /** Waits for all, and tells of the worst that is unmet. */

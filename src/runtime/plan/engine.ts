@@ -238,7 +238,7 @@ async function deletingPass<O extends Managed>(
       type: 'Ready',
       status: 'False',
       reason: 'InUse',
-      message: `${users.length === 1 ? 'An object uses' : `${users.length} objects use`} this ${plan.kind.kind}: ${listed(users)}. User: delete ${users.length === 1 ? 'it' : 'them'} first, or give up waiting with annotation ${SKIP_UNDO_ANNOTATION}=${USERS}`,
+      message: `${users.length === 1 ? 'An object uses' : `${users.length} objects use`} this ${plan.kind.kind}: ${listed(users)}. User: delete ${users.length === 1 ? 'it' : 'them'} first. Annotation ${SKIP_UNDO_ANNOTATION}=${USERS} deletes it without waiting, and under deletionPolicy Delete their data with it`,
     };
     const rest = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready');
     await putStatus(engine, plan, object, { ...object.status }, [inUse, ...rest], pass);

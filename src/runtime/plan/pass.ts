@@ -359,6 +359,9 @@ export class Pass<O extends Managed> {
       event: event => void this.events.push(event),
       note: text => void this.notes.set(row, text),
       report: status => void Object.assign(this.reported, status),
+      clear: field => {
+        if (!(field in this.reported)) this.reported[field] = undefined;
+      },
       again: ms => this.again(ms),
       all,
     };

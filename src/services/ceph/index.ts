@@ -13,7 +13,7 @@ import { podLabels } from '../names.ts';
 import { type Process, podSpec } from '../pod.ts';
 import { CEPH_USERS, usersBy, usersWith } from '../users.ts';
 import { CLIENTS, type Client, capsOf, cephKey, fsidIn, keyIn, keyring, type Pool } from './keys.ts';
-import { CLIENT_KEYS, clientSecret, poolsOf } from './link.ts';
+import { clientSecret, POOL_SUFFIX, poolsOf } from './link.ts';
 import {
   blockPools,
   type Context,
@@ -127,6 +127,12 @@ function keysOf(cx: Context, { admin }: Login): Promise<Keys> {
   return admin ? ownKeys(cx) : givenKeys(cx, cx.spec.external?.keyringsSecret ?? '');
 }
 
+/** The suffix of pools that the spec does not name: that of our users. Those of a cloud of before there was one have none. */
+async function poolSuffix(cx: Context, user: string | undefined): Promise<string> {
+  const suffix = suffixOf(await cx.owner());
+  return user?.endsWith(`-${suffix}`) ? suffix : '';
+}
+
 /** One Secret per service. Keys of our own outlive this object, with the data that they open (rule 18). */
 const keys = row('KeysReady', {
   needs: { input },
@@ -134,8 +140,11 @@ const keys = row('KeysReady', {
     const { conf, fsid } = found;
     const made = await keysOf(cx, found);
     for (const [client, { user, key }] of made) {
-      const values: Record<(typeof CLIENT_KEYS)[number], string> = { user, key, conf, fsid };
-      const data = Object.fromEntries(CLIENT_KEYS.map(name => [name, Buffer.from(values[name]).toString('base64')]));
+      const suffix = found.admin ? await poolSuffix(cx, user) : '';
+      const values = { user, key, conf, fsid, ...(suffix !== '' && { [POOL_SUFFIX]: suffix }) };
+      const data = Object.fromEntries(
+        Object.entries(values).map(([name, text]) => [name, Buffer.from(text).toString('base64')]),
+      );
       await cx.apply(Secret, { metadata: { name: clientSecret(cx.name, client) }, type: 'Opaque', data });
     }
     return made;
@@ -190,7 +199,7 @@ async function tellAdopted(cx: Context, pools: readonly Pool[]): Promise<void> {
 const pools = row('PoolsReady', {
   needs: { input, keys },
   run: async (cx, { input: found, keys }) => {
-    const all = poolsOf(cx.object);
+    const all = poolsOf(cx.object, found.admin && (await poolSuffix(cx, keys.get('glance')?.user)));
     if (cx.spec.rook) await blockPools(cx, all);
     const rings = [...keys]
       .map(([client, { user, key }]) => keyring(user, key, found.admin ? capsOf(client, all) : {}))
@@ -203,8 +212,8 @@ const pools = row('PoolsReady', {
   },
   undo: async cx => {
     if (cx.spec.deletionPolicy !== 'Delete') return;
-    const names = poolsOf(cx.object).map(({ name }) => name);
-    if (cx.spec.rook) return drop(cx, CephBlockPool, names);
+    const namesWith = (suffix?: string) => poolsOf(cx.object, suffix).map(({ name }) => name);
+    if (cx.spec.rook) return drop(cx, CephBlockPool, namesWith());
     if (!cx.spec.external?.secret || cx.spec.external.keyringsSecret || !cx.acted()) return;
     const found = await login(cx);
     const kept = await cx.all(CLIENTS.map(client => cx.secretIfAny(keySecret(cx, client))));
@@ -212,7 +221,7 @@ const pools = row('PoolsReady', {
     const rings = users.map(({ user, key }) => keyring(user, key)).join('\n');
     const script = dropScript(
       users.map(({ user }) => user),
-      names,
+      namesWith(await poolSuffix(cx, users[0]?.user)),
       await ownerOf(cx),
     );
     await runCeph(cx, 'drop', found, script, rings, [cx.object.metadata.uid]);

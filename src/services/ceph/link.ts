@@ -21,14 +21,17 @@ export interface CephLink {
   readonly fsid: string;
 }
 
-export const poolsOf = (ceph: Ceph): readonly Pool[] =>
-  ceph.spec.pools ?? PURPOSES.map(purpose => ({ name: purpose, purpose }));
+/** Pools that the user does not name have a suffix on a cluster that others use too. */
+export const poolsOf = (ceph: Ceph, suffix = ''): readonly Pool[] =>
+  ceph.spec.pools ?? PURPOSES.map(purpose => ({ name: suffix === '' ? purpose : `${purpose}-${suffix}`, purpose }));
 
 /** Where the key of a service lies, for the service to read. */
 export const clientSecret = (ceph: string, client: Client): string => `${ceph}-${client}`;
 
 /** Keys of that Secret. */
 export const CLIENT_KEYS = ['user', 'key', 'conf', 'fsid'] as const;
+/** Another one, absent where pools have no suffix. */
+export const POOL_SUFFIX = 'poolSuffix';
 
 /** What a CephStorage that `field` names has for this service. An existing key is used also while Ceph is being changed. */
 export async function cephLink<O extends Managed>(
@@ -40,14 +43,15 @@ export async function cephLink<O extends Managed>(
   pool?: string,
 ): Promise<CephLink> {
   const ceph = cx.get(CephStorage, name) ?? cx.ready(CephStorage, name, field);
-  const found = pool ?? poolsOf(ceph).find(each => each.purpose === purpose)?.name;
-  if (found === undefined)
+  const poolWith = (suffix?: string) => pool ?? poolsOf(ceph, suffix).find(each => each.purpose === purpose)?.name;
+  if (poolWith() === undefined)
     throw fieldMissing(
       `CephStorage ${name}, named in ${field}, has no pool for ${purpose}`,
       `add one with purpose ${purpose} to its spec.pools`,
     );
   const secret = clientSecret(name, client);
-  if ((await cx.secretIfAny(secret)) === undefined) {
+  const data = await cx.secretIfAny(secret);
+  if (data === undefined) {
     cx.ready(CephStorage, name, field);
     throw wait({
       reason: 'SecretNotFound',
@@ -56,7 +60,7 @@ export async function cephLink<O extends Managed>(
       next: `add ceph.client.${client}.keyring to the Secret of its spec.external.keyringsSecret`,
     });
   }
-  return { name, pool: found, ...(await cx.secret(secret, CLIENT_KEYS, field)) };
+  return { name, pool: poolWith(data[POOL_SUFFIX]) ?? '', ...(await cx.secret(secret, CLIENT_KEYS, field)) };
 }
 
 /** The same where its absence holds nobody up. */

@@ -16,7 +16,10 @@ export const TAKEN = 77;
  */
 const OWNERSHIP = `set -eu
 taken() {
-  if [ -n "$3" ]; then echo "$1 $2 belongs to $3" >&2; else echo "$1 $2 carries no owner mark of this operator" >&2; fi
+  if [ -n "$3" ]; then
+    echo "$1 $2 belongs to $(echo "$3" | cut -d= -f3-4 | tr = ' ') of owner $(echo "$3" | cut -d= -f2)" >&2
+  else echo "$1 $2 carries no owner mark of this operator" >&2
+  fi
   exit ${TAKEN}
 }
 adopted() {
