@@ -2,9 +2,7 @@ import * as z from 'zod';
 import { group, int, list, map, objectName, open, quantity, text } from '../schema/helpers.ts';
 
 export const customServiceConfig = (format = 'oslo.config text') => ({
-  customServiceConfig: text(
-    `${format} that wins over everything the operator writes, kept verbatim. Say only what you want different.`,
-  ).optional(),
+  customServiceConfig: text(`${format} that wins over everything the operator writes, kept verbatim.`).optional(),
 });
 
 const config = (format?: string) => ({

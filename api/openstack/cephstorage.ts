@@ -63,7 +63,7 @@ export const CephStorage = kind({
         deviceClass: text('Only on devices of this class, e.g. ssd.').max(63).optional(),
       }),
       ['name'],
-      'Pools. Absent: images, volumes, vms and backups with the replica count of the cluster; in an external cluster their names end with six digits of the owner id.',
+      'Pools. Absent: images, volumes, vms and backups, in an external cluster followed by six digits of the owner id (images-1a2b3c).',
       16,
     ).optional(),
     ...release(),

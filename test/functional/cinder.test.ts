@@ -121,7 +121,9 @@ describe('Cinder', () => {
       c.apply(cephSecret()),
     );
     expect(cloud.get(StatefulSet, 'cinder-backup')).toBeDefined();
-    expect(text(cloud, 'cinder-config-data', '01-cinder-backup.conf')).toContain('backup_ceph_pool = backups\n');
+    expect(text(cloud, 'cinder-config-data', '01-cinder-backup.conf')).toMatch(
+      /^backup_ceph_pool = backups-[0-9a-f]{6}$/m,
+    );
     // It reads the volumes it backs up, with the key of whoever made them.
     const userOf = (client: string) => text(cloud, `ceph-${client}`, 'user');
     for (const user of ['cinder', 'cinder-backup'].map(userOf))

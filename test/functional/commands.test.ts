@@ -50,6 +50,8 @@ const stable = (page: string): string[] =>
     .replace(/\d+ objects/, 'objects')
     .replace(/\b[0-9a-f]{10}\b/g, '<hash>')
     .replace(/-[0-9a-f]{8,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?\b/g, '-<hash>')
+    // Cut off at the width of the paper.
+    .replace(/-[0-9a-f]{1,9}…/g, '-<hash>…')
     .split('\n')
     .map(line => line.replace(/\s+/g, ' '));
 
