@@ -232,17 +232,12 @@ it('reviews come one after the other, and the loop gets a turn between two of th
   open = target.server;
   // The lease must be renewed meanwhile.
   const body = reviewOf({ customServiceConfig: `[DEFAULT]\n${'x=1\n'.repeat(12_000)}` });
-  let [longest, last] = [0, performance.now()];
-  const beat = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 1);
-  const began = performance.now();
+  let turns = 0;
+  const beat = setInterval(() => turns++, 1);
   const answers = await together(target, post('/validate', body, json), 8);
-  const whole = performance.now() - began;
   clearInterval(beat);
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200/);
-  expect(longest).toBeLessThan(whole / 2);
+  expect(turns).toBeGreaterThanOrEqual(answers.length);
 });
 
 it('many long reviews at once are held up to a bound, and it serves again when they are gone', async () => {

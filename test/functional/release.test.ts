@@ -5,7 +5,7 @@ import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { viewOf } from '../../src/insight/view.ts';
 import { why } from '../../src/insight/why.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { Deployment, pathOf, type Resource, StatefulSet } from '../../src/kube/resource.ts';
+import { Deployment, pathOf, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { Cloud, NS } from './cloud.ts';
 import { readyCloud } from './services.ts';
 import { slice, Trouble } from './stories.ts';
@@ -81,6 +81,18 @@ describe('data that was retained', () => {
     expect(cloud.hands.list(MariaDB, NS)).toEqual([]);
     cloud.hands.patch(OpenStackControlPlane, NS, 'slice', { spec: { release: '2025.2' } });
     await cloud.ready(OpenStackControlPlane, 'slice');
+  });
+
+  it('holds no deletion up when the owner id is lost', async () => {
+    const cloud = await readyCloud();
+    const { metadata, status } = cloud.get(Keystone, 'keystone')!;
+    const rows = (status as { conditions: { type: string }[] }).conditions.map(({ type }) => type);
+    const annotations = { 'openstack.k8s.io/skip-undo': ['Users', ...rows].join(',') };
+    cloud.hands.remove(Secret, NS, 'openstack-owner');
+    cloud.hands.patch(Keystone, NS, 'keystone', { metadata: { annotations } });
+    cloud.hands.remove(Keystone, NS, 'keystone');
+    const gone = () => cloud.get(Keystone, 'keystone')?.metadata.uid !== metadata.uid;
+    expect(await cloud.sim.within(600_000, gone)).toBe(true);
   });
 
   it('of a database server alone as well; and what went under Delete has none', async () => {

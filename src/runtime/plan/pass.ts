@@ -200,14 +200,19 @@ export class Pass<O extends Managed> {
     return { id: await this.#ownerId(), object };
   }
 
-  async #ownerId(): Promise<string> {
+  async #ownerSecret(): Promise<Live | undefined> {
     const ref = this.#ref(OWNER_SECRET);
     this.#reads.read(Secret, ref);
-    const live =
+    return (
       this.#written.get(keyIn(Secret, ref)) ??
       this.#shared.cache.for(Secret).get(ref) ??
-      (await this.#client.get<AnyObject>(Secret, ref)) ??
-      (await this.#makeOwner(ref));
+      (await this.#client.get<AnyObject>(Secret, ref))
+    );
+  }
+
+  async #ownerId(): Promise<string> {
+    const ref = this.#ref(OWNER_SECRET);
+    const live = (await this.#ownerSecret()) ?? (await this.#makeOwner(ref));
     this.#written.set(keyIn(Secret, ref), live);
     const home = live.metadata.annotations?.[OWNER_OF_ANNOTATION];
     if (home !== undefined && home !== ref.namespace)
@@ -233,20 +238,22 @@ export class Pass<O extends Managed> {
 
   /** The version of the data that an object of this kind and name left behind. */
   async keptVersion(): Promise<string | undefined> {
-    const ref = this.#ref(OWNER_SECRET);
-    this.#reads.read(Secret, ref);
-    const live = this.#shared.cache.for(Secret).get(ref) ?? (await this.#client.get<AnyObject>(Secret, ref));
+    const live = await this.#ownerSecret();
     const text = ((live?.data ?? {}) as Readonly<Record<string, string>>)[this.#keptKey()];
     return text === undefined ? undefined : Buffer.from(text, 'base64').toString('utf8');
   }
 
   /**
    * Records it beside the owner id, which stays as well; `null`: no data stays. By a patch of this one key, so that
-   * objects that are deleted at the same time do not undo each other's record.
+   * objects that are deleted at the same time do not undo each other's record. Where an id was and is lost there is no
+   * place for it, which must not hold a deletion up.
    */
   async keepVersion(version: string | null): Promise<void> {
     if (version === null && (await this.keptVersion()) === undefined) return;
-    await this.#ownerId();
+    if ((await this.#ownerSecret()) === undefined) {
+      if (this.#actedBefore()) return;
+      await this.#makeOwner(this.#ref(OWNER_SECRET));
+    }
     const data = { [this.#keptKey()]: version === null ? null : Buffer.from(version).toString('base64') };
     await this.#client.patch(Secret, this.#ref(OWNER_SECRET), { data }, { type: 'merge' });
   }
