@@ -2,6 +2,7 @@ import { cephSecret, startCeph } from './cluster/ceph.ts';
 import { authority, NAMESPACE as CERTIFICATES, certManager, ISSUER, kinds } from './cluster/certificates.ts';
 import { NAMESPACE as INGRESS, ingressController, nameIngresses } from './cluster/ingress.ts';
 import type { LabNode } from './cluster/layout.ts';
+import { cephRoots } from './images/ceph.ts';
 import { importImages } from './images/import.ts';
 import { certManagerImage, traefikImage } from './images/small.ts';
 import { kubectl } from './kubectl.ts';
@@ -55,6 +56,17 @@ const start: Readonly<Record<Extra, (nodes: readonly LabNode[]) => Promise<void>
     await kubectl(['wait', '--for=condition=Ready', '--timeout=60s', `clusterissuer/${ISSUER}`]);
   },
 };
+
+const build: Readonly<Record<Extra, () => Promise<unknown>>> = {
+  ceph: cephRoots,
+  ingress: traefikImage,
+  certificates: certManagerImage,
+};
+
+/** Builds their programs, which takes minutes the first time; without a lab. */
+export async function buildExtras(wanted: readonly Extra[]): Promise<void> {
+  for (const each of wanted) await build[each]();
+}
 
 const TITLES: Readonly<Record<Extra, string>> = {
   ceph: 'Ceph on one host',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { proofs } from '../../evidence/features.ts';
 import { releases } from '../images/names.ts';
 import { HELP, optionsOf } from './command.ts';
+import { extrasFor } from './needs.ts';
 import { groupsOf, minutesOf, select, shardOf } from './plan.ts';
 import { clouds, type Scenario, scenarios } from './scenarios.ts';
 
@@ -16,6 +17,12 @@ describe('the table of scenarios', () => {
     expect(scenarios.filter(({ name }) => !existsSync(`test/e2e/${name}.lab.test.ts`))).toEqual([]);
     expect(Object.values(clouds).filter(file => file !== undefined && !existsSync(file))).toEqual([]);
     expect(new Set(scenarios.map(({ name }) => name)).size).toBe(scenarios.length);
+  });
+
+  it('builds beforehand what its clouds count on', () => {
+    expect(extrasFor('cloud')).toEqual([]);
+    expect(extrasFor('shared')).toEqual(['ceph']);
+    expect(extrasFor('chores')).toEqual(['ceph', 'ingress', 'certificates']);
   });
 
   it('gives each more time than it usually takes', () => {
