@@ -8,9 +8,19 @@ export function cephJob(run: Run, net: Net): Outcome {
 
 const TAKEN = 77;
 
+const fsidIn = (conf: string): string => /^\s*fsid\s*=\s*"?([0-9a-fA-F-]{36})/m.exec(conf)?.[1] ?? '';
+
+/** Whether Ceph refuses one of the keys that a process has: nobody has told it of them yet. */
+export function cephRefuses(run: Run, { disks }: Net): boolean {
+  const files = [...run.files('/etc/ceph')].map(file => run.file(`/etc/ceph/${file}`) ?? '');
+  const fsid = files.map(fsidIn).find(Boolean) ?? '';
+  const known = disks.ceph?.[fsid]?.users ?? {};
+  return files.flatMap(text => [...keysIn(text)]).some(([user, key]) => known[user]?.key !== key);
+}
+
 function work(run: Run, net: Net): Exit {
   const script = run.file('/var/lib/openstack/ceph/ceph.sh') ?? '';
-  const fsid = /^\s*fsid\s*=\s*"?([0-9a-fA-F-]{36})/m.exec(run.file('/etc/ceph/ceph.conf') ?? '')?.[1] ?? '';
+  const fsid = fsidIn(run.file('/etc/ceph/ceph.conf') ?? '');
   net.disks.ceph ??= {};
   net.disks.ceph[fsid] ??= { pools: {}, users: {} };
   const cluster = net.disks.ceph[fsid];
@@ -20,7 +30,11 @@ function work(run: Run, net: Net): Exit {
     adopts: value('ADOPT').split(',').filter(Boolean),
     keys: keysIn(run.file('/etc/ceph/clients.keyring') ?? ''),
   };
-  if (me.owner === '') return { exit: 0 };
+  if (me.owner === '') {
+    // Ready-made keys, which the script only tries.
+    for (const [name, key] of me.keys) cluster.users[name] ??= { key, pools: [] };
+    return { exit: 0 };
+  }
   if (/[^A-Za-z0-9_.=-]/.test(me.owner)) return { exit: 22, message: `invalid chars in ${me.owner}` };
   const names = (command: string) =>
     [...script.matchAll(new RegExp(`^${command} '([^']*)'`, 'gm'))].map(match => match[1]!);

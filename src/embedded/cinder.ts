@@ -1,5 +1,6 @@
 import { lookup, parse } from '../oslo/parse.ts';
-import type { Database } from './backends/state.ts';
+import type { Database, Net } from './backends/state.ts';
+import { cephRefuses } from './ceph.ts';
 import { commandOf, type Outcome, type Run } from './pretend/program.ts';
 
 /** What Cinder's processes and its API do to its database, as far as the operator looks. */
@@ -16,14 +17,18 @@ function optionIn(run: Run, section: string, key: string): string | undefined {
     .at(-1);
 }
 
-/** Each writes its row at its start; a volume process is known by host and backend. */
-export function cinderReports(run: Run, database: Database | string): Outcome {
+/**
+ * Each writes its row at its start; a volume process is known by host and backend. A driver that Ceph refuses is not tried
+ * again: its process runs on and does not report.
+ */
+export function cinderReports(run: Run, database: Database | string, net: Net): Outcome {
   const binary = /\bcinder-(scheduler|volume|backup)\b/.exec(commandOf(run))?.[0] ?? 'cinder-volume';
   const backend = binary === 'cinder-volume' ? optionIn(run, 'DEFAULT', 'enabled_backends') : undefined;
   const own = backend && optionIn(run, backend, 'backend_host');
   const host = backend ? `${own ?? run.pod.metadata.name}@${backend}` : run.pod.metadata.name;
+  const state = cephRefuses(run, net) ? 'down' : 'up';
   if (typeof database !== 'string' && database.schemas.includes('cinder'))
-    database.services = { ...database.services, [`${binary} ${host}`]: { binary, host, state: 'up' } };
+    database.services = { ...database.services, [`${binary} ${host}`]: { binary, host, state } };
   return { serves: true, readyAfter: 5_000 };
 }
 

@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
   [/\bnova-compute\b|\/compute-start\.sh\b/, novaComputes],
   [
     /\bcinder-(scheduler|volume|backup)\b|\/cinder\/lvm-start\.sh\b/,
-    (run, net) => cinderReports(run, databaseOf(run, net)),
+    (run, net) => cinderReports(run, databaseOf(run, net), net),
   ],
   [/\/nova\/ensure-cell\.sh\b/, novaEnsureCell],
   [/\/nova\/check-cell\.sh\b/, novaCheckCell],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CephStorage } from '../../api/openstack/cephstorage.ts';
 import { Cinder } from '../../api/openstack/cinder.ts';
 import { Deployment, PersistentVolumeClaim, StatefulSet } from '../../src/kube/resource.ts';
 import {
@@ -93,8 +94,30 @@ describe('Cinder', () => {
     await cloud.settle();
     expect(cloud.condition(Cinder, 'cinder', 'ServicesReady')).toMatchObject({
       reason: 'ServiceSilent',
-      message: expect.stringContaining('cinder-volume cinder@fast does not report that it is up'),
+      message: expect.stringContaining(
+        'cinder-volume cinder@fast in pod cinder-volume-fast-0 does not report that it is up',
+      ),
     });
+  });
+
+  it('starts when Ceph knows its keys, and tells of backups that do not come up', async () => {
+    const cloud = await readyCloud({}, c => c.apply(cephSecret()));
+    const storage = (images: object) => objectOf(CephStorage, 'ceph', { external: { secret: 'ceph-admin' }, images });
+    cloud.apply(storage({ 'cinder-volume': 'example.org/no-such:1' }));
+    const fast = { name: 'fast', type: 'ceph' };
+    cloud.apply(objectOf(Cinder, 'cinder', { backends: [fast], backup: { enabled: true, driver: 'ceph' } }));
+    await cloud.settle();
+    expect(cloud.condition(Cinder, 'cinder')?.message).toContain('CephStorage ceph');
+    expect(cloud.get(StatefulSet, 'cinder-backup')).toBeUndefined();
+    expect(cloud.get(StatefulSet, 'cinder-volume-fast')).toBeUndefined();
+    cloud.apply(storage({}));
+    await cloud.ready(Cinder, 'cinder');
+    sqlOf(cloud).databases.cinder!.services!['cinder-backup cinder-backup-0']!.state = 'down';
+    cloud.apply(
+      objectOf(Cinder, 'cinder', { backends: [fast], backup: { enabled: true, driver: 'ceph' }, replicas: 2 }),
+    );
+    await cloud.settle();
+    expect(cloud.condition(Cinder, 'cinder', 'ServicesReady')?.message).toContain('cinder-backup-0');
   });
 
   it('builds a group on a claim in block mode or on a file of the node', async () => {

@@ -1,52 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
-import type { AnyObject } from '../../src/kube/object.ts';
 import { Job } from '../../src/kube/resource.ts';
-import { type Cloud, NS } from './cloud.ts';
-import { deployed, GROUPS } from './samples.ts';
+import { NS } from './cloud.ts';
+import { imagesOf, MIRROR, PRIVATE, podSpecs } from './pods.ts';
 import { cloudWith, readyCloud } from './services.ts';
 
-interface PodSpec {
-  readonly imagePullSecrets?: readonly { readonly name: string }[];
-  readonly containers: readonly { readonly image: string }[];
-  readonly initContainers?: readonly { readonly image: string }[];
-}
-
-/** The pod spec of every workload, Job and CronJob. */
-function podSpecs(cloud: Cloud): readonly (readonly [string, PodSpec])[] {
-  const specOf = ({ spec }: AnyObject): PodSpec | undefined => {
-    type Templated = { readonly template?: { readonly spec: PodSpec } };
-    const { template, jobTemplate } = (spec ?? {}) as Templated & {
-      readonly jobTemplate?: { readonly spec: Templated };
-    };
-    return (template ?? jobTemplate?.spec.template)?.spec;
-  };
-  return cloud.store
-    .objects()
-    .filter(({ kind }) => ['Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'].includes(kind))
-    .map(object => [`${object.kind} ${object.metadata.name}`, specOf(object)!] as const);
-}
-
-const imagesOf = ({ containers, initContainers = [] }: PodSpec): string[] =>
-  [...containers, ...initContainers].map(({ image }) => image);
-
-const MIRROR = 'registry.example.com:5000/mirror';
-const PRIVATE = { imageRegistry: MIRROR, imagePullSecrets: [{ name: 'pull' }, { name: 'other' }] };
-
+/** That it serves every pod and Job of every sample is in samples.test.ts. */
 describe('a private registry', { timeout: 240_000 }, () => {
-  it.each(GROUPS.map(group => [group.name, group] as const))('serves every pod and Job of %s', async (_, group) => {
-    // What the parts of Nova stand on is no sample.
-    const before = new Set(podSpecs(await group.start({})).map(([name]) => name));
-    const cloud = await deployed(group, PRIVATE);
-    const all = podSpecs(cloud).filter(([name]) => !before.has(name));
-    expect(all.length).toBeGreaterThan(3);
-    for (const [name, spec] of all) {
-      expect([name, spec.imagePullSecrets]).toEqual([name, PRIVATE.imagePullSecrets]);
-      for (const image of imagesOf(spec)) expect(image, name).toMatch(`${MIRROR}/openstack.kolla/`);
-    }
-  });
-
   it('is named once for all clouds by the environment of the operator, and leaves explicit names as they are', async () => {
     const env = {
       IMAGE_REGISTRY: 'mirror.example.com',

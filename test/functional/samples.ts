@@ -102,13 +102,15 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Applies the samples of a group, with `more` in each spec, and waits until all are Ready. */
+/** Applies the samples of a group, with `more` in each spec, and waits until all are Ready; `before` sees what it starts from. */
 export async function deployed(
   { objects, start }: Group,
   more: object = {},
   options: CloudOptions = {},
+  before: (cloud: Cloud) => void = () => {},
 ): Promise<Cloud> {
   const cloud = await start(options);
+  before(cloud);
   cloud.apply(...objects.map(object => withSpec(object, more)));
   for (const object of objects) await cloud.ready(kindOf(object), object.metadata.name);
   await cloud.settle();

@@ -133,22 +133,10 @@ async function poolSuffix(cx: Context, user: string | undefined): Promise<string
   return user?.endsWith(`-${suffix}`) ? suffix : '';
 }
 
-/** One Secret per service. Keys of our own outlive this object, with the data that they open (rule 18). */
+/** Keys of our own outlive this object, with the data that they open (rule 18). */
 const keys = row('KeysReady', {
   needs: { input },
-  run: async (cx, { input: found }) => {
-    const { conf, fsid } = found;
-    const made = await keysOf(cx, found);
-    for (const [client, { user, key }] of made) {
-      const suffix = found.admin ? await poolSuffix(cx, user) : '';
-      const values = { user, key, conf, fsid, ...(suffix !== '' && { [POOL_SUFFIX]: suffix }) };
-      const data = Object.fromEntries(
-        Object.entries(values).map(([name, text]) => [name, Buffer.from(text).toString('base64')]),
-      );
-      await cx.apply(Secret, { metadata: { name: clientSecret(cx.name, client) }, type: 'Opaque', data });
-    }
-    return made;
-  },
+  run: (cx, { input: found }) => keysOf(cx, found),
   undo: async cx => {
     if (cx.spec.deletionPolicy !== 'Delete') return;
     if (cx.spec.rook) return drop(cx, CephClient, rookUsers(cx));
@@ -228,9 +216,28 @@ const pools = row('PoolsReady', {
   },
 });
 
+/**
+ * One Secret per service, written when Ceph knows its key and has its pools: Cinder gives up on a cluster that refuses it
+ * at its start, and Glance does not start.
+ */
+const clients = row('ClientSecretsReady', {
+  needs: { input, keys, pools },
+  run: async (cx, { input: found, keys }) => {
+    const { conf, fsid } = found;
+    for (const [client, { user, key }] of keys) {
+      const suffix = found.admin ? await poolSuffix(cx, user) : '';
+      const values = { user, key, conf, fsid, ...(suffix !== '' && { [POOL_SUFFIX]: suffix }) };
+      const data = Object.fromEntries(
+        Object.entries(values).map(([name, text]) => [name, Buffer.from(text).toString('base64')]),
+      );
+      await cx.apply(Secret, { metadata: { name: clientSecret(cx.name, client) }, type: 'Opaque', data });
+    }
+  },
+});
+
 export const ceph = plan(
   CephStorage,
-  { input, keys, pools, rotating: rotation<ObjectOf<typeof CephStorage>>(() => [], {}) },
+  { input, keys, pools, clients, rotating: rotation<ObjectOf<typeof CephStorage>>(() => [], {}) },
   {
     manages: [Secret, Job, ...ROOK_MANAGES],
     reads: [Pod, ReplicaSet, ...ROOK_READS, ...usersWith(CEPH_USERS.field)],

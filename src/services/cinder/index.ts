@@ -115,8 +115,15 @@ export const cinder = openstackService(
         const volumes = (cx.spec.backends ?? []).map(({ name }) => ({
           binary: 'cinder-volume',
           host: serviceHostOf(cx.name, name),
+          pod: `${workloadName(cx.name, componentOf(name))}-0`,
         }));
-        const expected = [...expectedOf('cinder-scheduler', workloadName(cx.name, 'scheduler'), replicas), ...volumes];
+        const { backup } = cx.spec;
+        const backups = backup?.enabled ? (backup.replicas ?? cx.spec.replicas) : 0;
+        const expected = [
+          ...expectedOf('cinder-scheduler', workloadName(cx.name, 'scheduler'), replicas),
+          ...volumes,
+          ...expectedOf('cinder-backup', workloadName(cx.name, 'backup'), backups),
+        ];
         const [first] = silent(
           expected,
           await cx.cloud.identity(trusting(identity, config.trusted)).get(url(cx), '/os-services'),
@@ -124,9 +131,9 @@ export const cinder = openstackService(
         if (first)
           throw wait({
             reason: 'ServiceSilent',
-            what: `${first.binary} ${first.host} does not report that it is up`,
+            what: `${first.binary} ${first.host} in pod ${first.pod ?? first.host} does not report that it is up`,
             who: 'User',
-            next: 'read the log of its pod; its storage may not answer or refuse it',
+            next: 'read the log of the pod, its storage may not answer or refuse it; delete the pod when the storage is back',
             // It reports every 10 s, and no watch shows it.
             after: 10_000,
           });
