@@ -1,5 +1,5 @@
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
-import { Cloud } from '../functional/cloud.ts';
+import { Cloud, type Rest } from '../functional/cloud.ts';
 import { cloudWith } from '../functional/services.ts';
 import { inNamespace, isReadyIn, onSharedServers, ownedBy, ownerIdOf, shareServers } from '../functional/shared.ts';
 
@@ -44,12 +44,27 @@ const specOf = (namespace: Name, { policy, on }: NonNullable<Model['asked']>) =>
 const isData = (line: string): boolean => /^(database|pool) (?!user )/.test(line);
 const nameIn = (line: string): string => line.split(' ').slice(0, 2).join(' ');
 
-/** Runs one sequence; throws with what was done when something is lost or left. */
-export async function sequence(seed: number, steps: number): Promise<void> {
+let servers: Promise<Rest> | undefined;
+
+/** The servers without a cloud on them, made once per worker. */
+function sharedServers(): Promise<Rest> {
+  servers ??= make();
+  return servers;
+
+  async function make(): Promise<Rest> {
+    const cloud = await Cloud.start({ seed: 0 });
+    await shareServers(cloud, NAMESPACES);
+    await cloud.settle();
+    return cloud.rest();
+  }
+}
+
+/** Runs one sequence of three to six steps; throws with what was done when something is lost or left. */
+export async function sequence(seed: number): Promise<void> {
   const next = numbers(seed);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(next() * all.length)]!;
-  const cloud = await Cloud.start({ seed });
-  await shareServers(cloud, NAMESPACES);
+  const steps = 3 + (seed % 4);
+  const cloud = await Cloud.start({ seed, from: await sharedServers() });
   const models: Record<Name, Model> = {
     openstack: { asked: undefined, kept: new Set() },
     other: { asked: undefined, kept: new Set() },
