@@ -30,7 +30,7 @@ cloud: setup ## an OpenStack cloud in this terminal, nothing else needed (ARGS=-
 	@$(CLI) cloud $(ARGS)
 
 .PHONY: test
-test: setup ## all that must pass: types, lint, layers, dead code, generated files, tests with coverage
+test: setup ## all that must pass: types, lint, layers, dead code, generated files, tests (ARGS=--coverage counts lines)
 	@$(TSX) test/run.ts $(ARGS)
 
 .PHONY: lint

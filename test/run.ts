@@ -38,14 +38,7 @@ mkdirSync('.run', { recursive: true });
 rmSync(REPORT, { force: true });
 const vitest = spawnSync(
   'node_modules/.bin/vitest',
-  [
-    'run',
-    '--coverage',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${REPORT}`,
-    ...process.argv.slice(2),
-  ],
+  ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)],
   { stdio: 'inherit' },
 );
 const report = JSON.parse(readFileSync(REPORT, 'utf8')) as {
