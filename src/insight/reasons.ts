@@ -280,8 +280,8 @@ export const REASONS = {
   ),
   ServiceSilent: entry(
     'Operator',
-    'A process of Nova runs and does not report to its database.',
-    'Wait; if it stays, look at the log of the pod that the message names.',
+    'A process of Nova or Cinder runs and does not report to its database.',
+    'Wait; if it stays, read the log of the pod that the message names. A Cinder driver that gave up on its storage starts again when its pod is deleted.',
   ),
   DatabaseLost: entry(
     'User',

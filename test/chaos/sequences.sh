@@ -15,6 +15,6 @@ done
 status=0
 for seed in "${!parts[@]}"; do
   wait "${parts[$seed]}" || status=1
-  grep -aE '×|seed [0-9]+,|^ *[0-9]+\. |Tests ' ".run/sequences-$seed.log"
+  grep -aE '×|seed [0-9]+,|^ *[0-9]+\. |Tests ' ".run/sequences-$seed.log" || tail -n 20 ".run/sequences-$seed.log"
 done
 exit $status

@@ -443,6 +443,13 @@ export const DEFECTS: readonly Defect[] = [
     caughtBy: 'test/functional/cinder.test.ts > starts when Ceph knows its keys',
   },
   {
+    name: 'ceph: keys that an earlier version handed out are taken away',
+    file: 'src/services/ceph/index.ts',
+    find: 'if (given) cx.keep(given);',
+    replace: '',
+    caughtBy: 'test/functional/ceph.test.ts > keeps the Secrets of services that an earlier version wrote',
+  },
+  {
     name: 'ownership: pools of two clouds share a name',
     file: 'src/services/ceph/index.ts',
     find: "? suffix : '';",

@@ -89,6 +89,25 @@ describe('CephStorage', () => {
     expect(text(cloud, 'ceph-glance', 'conf')).not.toContain('AQadmin');
   });
 
+  it('keeps the Secrets of services that an earlier version wrote before its Job', async () => {
+    const cloud = await readyCloud({}, withSecret);
+    const storage = (images: object) => objectOf(CephStorage, 'ceph', { external: { secret: 'ceph-admin' }, images });
+    cloud.apply(storage({}));
+    await cloud.ready(CephStorage, 'ceph');
+    const names = ['ceph-glance', 'ceph-cinder', 'ceph-cinder-backup'];
+    const uids = () => names.map(name => cloud.get(Secret, name)?.metadata.uid);
+    const before = uids();
+    expect(before).not.toContain(undefined);
+    cloud.crashOperator();
+    for (const name of names)
+      cloud.hands.patch(Secret, NS, name, { metadata: { labels: { 'openstack.k8s.io/row': 'KeysReady' } } });
+    cloud.apply(storage({ 'cinder-volume': 'example.org/no-such:1' }));
+    cloud.startOperator();
+    await cloud.settle();
+    expect(cloud.condition(CephStorage, 'ceph', 'PoolsReady')?.reason).toBe('ImagePullFailed');
+    expect(uids()).toEqual(before);
+  });
+
   it('keeps the names of pools that a cloud had before they had a suffix', async () => {
     const older = (cloud: Cloud): void => {
       withSecret(cloud);

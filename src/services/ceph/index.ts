@@ -8,6 +8,7 @@ import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
 import { rotation, suffixOf } from '../credentials.ts';
+import { encoded } from '../encoded.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { type Process, podSpec } from '../pod.ts';
@@ -136,7 +137,15 @@ async function poolSuffix(cx: Context, user: string | undefined): Promise<string
 /** Keys of our own outlive this object, with the data that they open (rule 18). */
 const keys = row('KeysReady', {
   needs: { input },
-  run: (cx, { input: found }) => keysOf(cx, found),
+  run: async (cx, { input: found }) => {
+    const made = await keysOf(cx, found);
+    // Earlier versions wrote the Secrets of the services in this row: services use them until the next row has.
+    for (const client of made.keys()) {
+      const given = cx.get(Secret, clientSecret(cx.name, client));
+      if (given) cx.keep(given);
+    }
+    return made;
+  },
   undo: async cx => {
     if (cx.spec.deletionPolicy !== 'Delete') return;
     if (cx.spec.rook) return drop(cx, CephClient, rookUsers(cx));
@@ -227,10 +236,11 @@ const clients = row('ClientSecretsReady', {
     for (const [client, { user, key }] of keys) {
       const suffix = found.admin ? await poolSuffix(cx, user) : '';
       const values = { user, key, conf, fsid, ...(suffix !== '' && { [POOL_SUFFIX]: suffix }) };
-      const data = Object.fromEntries(
-        Object.entries(values).map(([name, text]) => [name, Buffer.from(text).toString('base64')]),
-      );
-      await cx.apply(Secret, { metadata: { name: clientSecret(cx.name, client) }, type: 'Opaque', data });
+      await cx.apply(Secret, {
+        metadata: { name: clientSecret(cx.name, client) },
+        type: 'Opaque',
+        data: encoded(values),
+      });
     }
   },
 });
