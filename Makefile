@@ -162,7 +162,7 @@ lab-test-two: setup ## a second cloud in another namespace beside the one that t
 	@$(LAB) test two $(ARGS)
 lab-test-shared: setup ## two clouds on one external MariaDB and one Ceph, on an empty lab: one is deleted, the other stays whole
 	@$(LAB) test shared $(ARGS)
-lab-test-upgrade: setup build ## on an empty lab: a cloud of an earlier operator (PREVIOUS=HEAD~1), then this one: no pod restarts
+lab-test-upgrade: setup build ## on an empty lab: a cloud of an earlier operator (PREVIOUS=HEAD~1; UPGRADE_CLOUD=cloud-ceph.yaml for one with Ceph), then this one: no pod restarts
 	@$(LAB) test upgrade $(ARGS)
 lab-tempest: setup ## Tempest's smoke set on the cloud that the lab has: passed, failed, skipped
 	@$(LAB) test tempest $(ARGS)

@@ -1,12 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { KINDS } from '../../api/kinds.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { deployCloud, CLOUD_NAMESPACE as namespace } from '../../lab/cloud.ts';
+import { ceph } from '../../lab/cluster/ceph.ts';
+import { NAMESPACE as AUTHORITY, ISSUER } from '../../lab/cluster/certificates.ts';
 import { nodesOf } from '../../lab/cluster/layout.ts';
+import type { CloudSpec } from '../../lab/extras.ts';
 import type { Release } from '../../lab/images/names.ts';
 import { deployOperator } from '../../lab/operator.ts';
 import { previousFolder } from '../../lab/previous.ts';
+import { readMark } from '../../src/cloud/ownership.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Pod, Secret } from '../../src/kube/resource.ts';
 import { figure } from './figure.ts';
@@ -17,6 +23,8 @@ import { conditionOf, ready, until, valueIn } from './stage.ts';
 
 const release = (process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2') as Release;
 const OPERATOR = 'openstack-operator-system';
+/** cloud-ceph.yaml: the whole control plane on Ceph with TLS. */
+const FILE = process.env.UPGRADE_CLOUD ?? 'cloud.yaml';
 /** A roll that somebody decided on late shows by then. */
 const WATCHED_SECONDS = 180;
 
@@ -35,6 +43,7 @@ const statusOf = (object: AnyObject): Status => (object.status ?? {}) as Status;
 describe(`a newer operator takes over a cloud, ${release}`, { timeout: 1_800_000 }, () => {
   let stage: LabStage;
   let before: Map<string, string>;
+  let spec: CloudSpec;
 
   /** Pods that serve, by uid: a pod that was replaced has another, one that was started again has counted it. */
   const serving = async (): Promise<Map<string, string>> => {
@@ -67,8 +76,11 @@ describe(`a newer operator takes over a cloud, ${release}`, { timeout: 1_800_000
   beforeAll(async () => {
     const previous = await previousFolder();
     await deployOperator(nodesOf(1), previous);
-    const seconds = await deployCloud(nodesOf(1), release, { file: join(previous, 'lab', 'cloud.yaml') });
+    const file = join(previous, 'lab', FILE);
+    ({ spec } = parse(readFileSync(file, 'utf8')) as { spec: CloudSpec });
+    const seconds = await deployCloud(nodesOf(1), release, { file });
     figure('earlier operator', basename(previous));
+    figure('cloud', FILE);
     figure('Ready seconds with the earlier operator', Math.round(seconds));
     stage = await labStage(namespace);
     before = await serving();
@@ -122,7 +134,10 @@ describe(`a newer operator takes over a cloud, ${release}`, { timeout: 1_800_000
 
   it('serves as before, and every server tells whose its databases, vhosts and users are', async () => {
     await ready(stage, OpenStackControlPlane, 'cloud');
-    const os = await OpenStack.login(namespace, await valueIn(stage, 'keystone-admin', 'password', Secret));
+    const password = await valueIn(stage, 'keystone-admin', 'password', Secret);
+    const ca = spec.publicDomain && (await valueIn(await labStage(AUTHORITY), ISSUER, 'tls.crt', Secret));
+    const published = ca ? { url: `https://keystone.${spec.publicDomain}`, ca } : undefined;
+    const os = await OpenStack.login(namespace, password, published);
     const marks = await ownerMarks(stage, os);
     console.log(JSON.stringify(marks, undefined, 1));
     expect(Object.keys(marks.databases)).toContain('keystone');
@@ -130,5 +145,17 @@ describe(`a newer operator takes over a cloud, ${release}`, { timeout: 1_800_000
     expect(Object.keys(marks.busUsers).length).toBeGreaterThan(1);
     expect(Object.keys(marks.identityUsers)).toContain('admin');
     expect(unmarked(marks)).toEqual([]);
+    if (!spec.ceph?.enabled) return;
+    const pools = (JSON.parse(await ceph('osd', 'pool', 'ls', '-f', 'json')) as string[]).filter(name =>
+      /^(images|volumes|vms|backups)/.test(name),
+    );
+    const owners = await Promise.all(
+      pools.map(pool => ceph('osd', 'pool', 'application', 'get', pool, 'rbd', 'openstack_operator_owner')),
+    );
+    expect(pools.length).toBeGreaterThanOrEqual(4);
+    const id = readMark(marks.databases.keystone)?.id;
+    // Ceph takes neither colons nor slashes.
+    expect(owners.map(text => text.trim())).toEqual(pools.map(() => `openstack-operator=${id}=CephStorage=ceph`));
+    figure('pools marked', pools.length);
   });
 });
