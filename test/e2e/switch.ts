@@ -1,62 +1,65 @@
 import { tryKubectl } from '../../lab/kubectl.ts';
+import { OVN_RUN, VSWITCHD_CTL } from '../../src/services/ovn/scripts.ts';
 
-/** Asked of the containers of a node's pod, and of the southbound database. */
-const QUESTIONS: readonly (readonly [RegExp, string, string])[] = [
+/** Pods of the nodes, with OVS and ovn-controller in them. */
+const NODE = /^ovn-(controller|gateway)-/;
+const CONTROLLER = `ovn-appctl -t $(ls ${OVN_RUN}/ovn-controller.*.ctl)`;
+const SOUTHBOUND = `ovn-sbctl --no-leader-only --db=unix:${OVN_RUN}/ovnsb_db.sock`;
+
+/** Commands by pod and container. */
+const COMMANDS: readonly (readonly [RegExp, string, readonly string[]])[] = [
   [
-    /^ovn-(controller|gateway)-/,
+    NODE,
     'ovs-vswitchd',
-    'ovs-vsctl show; ovs-vsctl --columns=name,ofport,external_ids,error,statistics list Interface',
+    [
+      'ovs-vsctl show',
+      'ovs-vsctl --columns=name,ofport,external_ids,error,statistics list Interface',
+      'ovs-ofctl dump-flows br-int | grep -E "controller\\(|table=0," | cut -c1-300',
+      `ovs-appctl -t ${VSWITCHD_CTL} dpif/show`,
+      `ovs-appctl -t ${VSWITCHD_CTL} dpctl/dump-flows | cut -c1-300`,
+    ],
   ],
-  [
-    /^ovn-(controller|gateway)-/,
-    'ovs-vswitchd',
-    'ovs-ofctl dump-flows br-int | grep -E "controller\\(|table=0," | cut -c1-300',
-  ],
-  [
-    /^ovn-(controller|gateway)-/,
-    'ovs-vswitchd',
-    'ovs-appctl -t /run/openvswitch/ovs-vswitchd.ctl dpif/show; ovs-appctl -t /run/openvswitch/ovs-vswitchd.ctl dpctl/dump-flows | cut -c1-300',
-  ],
-  [
-    /^ovn-(controller|gateway)-/,
-    'ovn-controller',
-    'c=$(ls /run/ovn/ovn-controller.*.ctl); ovn-appctl -t $c connection-status; ovn-appctl -t $c ct-zone-list; ovn-appctl -t $c coverage/show',
-  ],
+  [NODE, 'ovn-controller', ['connection-status', 'ct-zone-list', 'coverage/show'].map(each => `${CONTROLLER} ${each}`)],
   [
     /^ovn-sb-0$/,
     'ovn-sb',
-    'ovn-sbctl --no-leader-only --db=unix:/run/ovn/ovnsb_db.sock list Port_Binding; ovn-sbctl --no-leader-only --db=unix:/run/ovn/ovnsb_db.sock lflow-list | grep -i dhcp | cut -c1-300',
+    [`${SOUTHBOUND} list Port_Binding`, `${SOUTHBOUND} lflow-list | grep -i dhcp | cut -c1-300`],
   ],
 ];
 
-const inside = (namespace: string, pod: string, container: string, script: string) =>
-  tryKubectl(['-n', namespace, 'exec', pod, '-c', container, '--', 'sh', '-c', script]);
+async function exec(namespace: string, pod: string, container: string, script: string): Promise<string> {
+  const { code, stdout, stderr } = await tryKubectl([
+    '-n',
+    namespace,
+    'exec',
+    pod,
+    '-c',
+    container,
+    '--',
+    'sh',
+    '-c',
+    script,
+  ]);
+  return `# ${pod} ${container}: ${script}${code === 0 ? '' : ` (exit code ${code})`}\n${stdout}${stderr}`;
+}
 
 async function podsIn(namespace: string): Promise<readonly string[]> {
   const { stdout } = await tryKubectl(['-n', namespace, 'get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}']);
   return stdout.split(' ');
 }
 
-/** What switch and OVN know, for a guest that got no address. */
+/** State of OVS and OVN, for a guest that got no address. */
 export async function switchState(namespace: string): Promise<string> {
   const found: string[] = [];
   for (const pod of await podsIn(namespace))
-    for (const [name, container, script] of QUESTIONS) {
-      if (!name.test(pod)) continue;
-      const { stdout, stderr } = await inside(namespace, pod, container, script);
-      found.push(`# ${pod} ${container}: ${script}\n${stdout}${stderr}`);
-    }
+    for (const [name, container, scripts] of COMMANDS)
+      if (name.test(pod)) for (const script of scripts) found.push(await exec(namespace, pod, container, script));
   return found.join('\n');
 }
 
-/** Tells ovn-controller to work out all flows anew: a guest that gets its address after that had lost some of them. */
-export async function recompute(namespace: string): Promise<void> {
-  for (const pod of await podsIn(namespace))
-    if (/^ovn-(controller|gateway)-/.test(pod))
-      await inside(
-        namespace,
-        pod,
-        'ovn-controller',
-        'ovn-appctl -t $(ls /run/ovn/ovn-controller.*.ctl) inc-engine/recompute',
-      );
+/** Has ovn-controller compute all flows again: a guest that gets its address after that had lost some of them. */
+export async function recompute(namespace: string): Promise<string> {
+  const nodes = (await podsIn(namespace)).filter(pod => NODE.test(pod));
+  const answers = nodes.map(pod => exec(namespace, pod, 'ovn-controller', `${CONTROLLER} inc-engine/recompute`));
+  return (await Promise.all(answers)).join('\n');
 }
