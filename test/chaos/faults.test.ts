@@ -221,7 +221,7 @@ describe('two operators', () => {
 
   it('a leader that wakes in the middle of a pass does not finish it', { timeout: HOUR }, async () => {
     // Stopped between a read and the write that follows it: nothing but the fence stands between them.
-    for (const at of ALL ? [20, 40, 60, 80, 100, 120] : [40]) expect(await takeover(deploy, at)).toEqual([]);
+    for (const at of [20, 40, 60, 80, 100, 120]) expect(await takeover(deploy, at)).toEqual([]);
   });
 
   for (const at of ALL ? [10, 30, 50, 70, 90, 110, 2600, 7160, 17_150, 28_330] : [70])
