@@ -1,5 +1,8 @@
 # The operator is one file and needs Node only. Build with: make build && docker build -t openstack-operator .
-FROM node:24-slim
+# A base that cannot change: docker build --build-arg BASE=node:24-slim@sha256:... -t openstack-operator .
+ARG BASE=node:24-slim
+FROM ${BASE}
+COPY LICENSE NOTICE /
 COPY dist/openstack-operator.js /openstack-operator.js
 USER 65532
 # Small heaps: the defaults of Node 24 take three times the memory for the same work (docs/performance.md).

@@ -96,8 +96,15 @@ bench: setup build ## figures for docs/performance.md
 	$(TSX) bench/main.ts $(ARGS)
 
 .PHONY: build
-build: setup ## dist/openstack-operator.js, one file
+build: setup ## dist/openstack-operator.js, one file; NOTICE and dist/sbom.cdx.json of what is in it
 	node build.mjs
+
+.PHONY: sbom
+sbom: build ## dist/sbom.cdx.json: the packages in the bundle, as CycloneDX 1.5
+
+.PHONY: audit
+audit: setup ## known vulnerabilities of the dependencies, where the registry answers
+	@node release/audit.mjs
 
 .PHONY: run
 run: setup ## the operator on the cluster of your kubeconfig

@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: [
       '{api,src,ui,lab,evidence,bench}/**/*.test.ts',
+      'release/*.test.mjs',
       'test/{functional,e2e,chaos,defects,contract}/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.{real,lab}.test.ts'],
