@@ -79,6 +79,10 @@ pictures: setup ## the pictures of the page in docs/images
 fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
 	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
 
+.PHONY: fuzz-specs
+fuzz-specs: setup ## 100,000 samples with one changed field on clouds that run: crashes, loops, messages without the field (ARGS="--first 1 --count 1000")
+	$(TSX) test/fuzz/main.ts $(ARGS)
+
 .PHONY: chaos
 chaos: setup ## restart from every state of the store, every fault at every write, many seeds (long)
 	CHAOS=all node_modules/.bin/vitest run test/chaos $(ARGS)
