@@ -1,5 +1,5 @@
 import { below, type Live, namespaceOf } from '../insight/view.ts';
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import { type Clock, sleep } from '../world/world.ts';
 import type { Answer, Invocation } from './command.ts';
 import type { Paper, Style } from './print.ts';
@@ -129,6 +129,6 @@ async function linesOf(
     .filter(Boolean)
     .map(line => {
       const [, time = '', rest = line] = /^(\d{4}-\d\d-\d\dT\S+Z) (.*)$/.exec(line) ?? [];
-      return { at: time, pod: at.name, container, text: redactText(rest) };
+      return { at: time, pod: at.name, container, text: maskShapes(rest) };
     });
 }

@@ -5,7 +5,7 @@ import { why } from '../insight/why.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { realRandom } from '../real/clock.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import type { Answer, Invocation } from './command.ts';
 import { effectJobs, patient } from './jobs.ts';
 import { inNamespace, type Simulation, simulate } from './simulation.ts';
@@ -68,7 +68,7 @@ export async function render(cx: Invocation): Promise<Answer> {
       filesOf(object).map(({ name, text }) => ({
         secret: object.metadata.name,
         file: name,
-        text: reveal ? text : redactText(text),
+        text: reveal ? text : maskShapes(text),
       })),
     );
   const text = () =>

@@ -1,6 +1,6 @@
 import type { AnyObject } from '../kube/object.ts';
 import { OWNER_SECRET } from '../runtime/plan/names.ts';
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import { type Live, namespaceOf } from './view.ts';
 
 /** Short values (a port, `true`, a user's name) are no secrets, and masking them would mangle everything else. */
@@ -75,7 +75,7 @@ function maskedValue(key: string, value: string, hide: (text: string) => string)
 const redactUnlessHidden = (text: string): string =>
   text
     .split('\n')
-    .map(line => (line.includes('masked-') ? line : redactText(line)))
+    .map(line => (line.includes('masked-') ? line : maskShapes(line)))
     .join('\n');
 
 /** kubectl keeps a copy of what was applied, with everything in it. */
@@ -98,5 +98,5 @@ export const logObject = (pod: { namespace: string; name: string }, container: s
   apiVersion: LOG_API,
   kind: 'ContainerLog',
   metadata: { name: `${pod.name}.${container}`, namespace: pod.namespace },
-  text: redactText(text),
+  text: maskShapes(text),
 });

@@ -1,7 +1,7 @@
 import { assignments, parse } from '../oslo/parse.ts';
 import { sameJson } from '../runtime/plan/canonical.ts';
-import { redactText } from '../world/log.ts';
-import { filesOf, soundsSecret } from './config.ts';
+import { maskShapes, soundsSecret } from '../world/mask/shapes.ts';
+import { filesOf } from './config.ts';
 import { isOurs, type Live, namespaceOf } from './view.ts';
 
 export interface FieldChange {
@@ -111,7 +111,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const shown = (value: unknown): string | undefined =>
-  value === undefined ? undefined : redactText(typeof value === 'string' ? value : JSON.stringify(value));
+  value === undefined ? undefined : maskShapes(typeof value === 'string' ? value : JSON.stringify(value));
 
 function change(path: string, before: unknown, after: unknown): FieldChange {
   const [was, is] = [shown(before), shown(after)];

@@ -4,7 +4,7 @@ import { type Layered, type LayerInput, layered, originOf } from '../oslo/layers
 import type { Layer, Source } from '../oslo/model.ts';
 import type { Schema } from '../oslo/options.ts';
 import { type Document, parse } from '../oslo/parse.ts';
-import { soundsSecret } from './config.ts';
+import { soundsSecret } from '../world/mask/shapes.ts';
 
 type Live = DeepReadonly<AnyObject>;
 
