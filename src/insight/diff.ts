@@ -2,6 +2,7 @@ import { assignments, parse } from '../oslo/parse.ts';
 import { sameJson } from '../runtime/plan/canonical.ts';
 import { maskShapes, soundsSecret } from '../world/mask/shapes.ts';
 import { filesOf } from './config.ts';
+import { HIDDEN } from './hide.ts';
 import { isOurs, type Live, namespaceOf } from './view.ts';
 
 export interface FieldChange {
@@ -118,8 +119,6 @@ function change(path: string, before: unknown, after: unknown): FieldChange {
   return { path, ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }) };
 }
 
-const MASK = '(secret)';
-
 /** Config files option by option; everything else in a Secret as keys only. */
 function secretFields(before: Live, after: Live): readonly FieldChange[] {
   const data = (object: Live) => (object.data ?? {}) as Readonly<Record<string, string>>;
@@ -133,8 +132,8 @@ function secretFields(before: Live, after: Live): readonly FieldChange[] {
       return [
         {
           path: `data.${key}`,
-          ...(old[key] !== undefined && { before: MASK }),
-          ...(now[key] !== undefined && { after: MASK }),
+          ...(old[key] !== undefined && { before: HIDDEN }),
+          ...(now[key] !== undefined && { after: HIDDEN }),
         },
       ];
     });
@@ -148,13 +147,16 @@ function optionFields(file: string, before: string, after: string): readonly Fie
   const names = [...new Set([...old.keys(), ...now.keys()])].sort();
   const changed = names
     .filter(name => old.get(name) !== now.get(name))
-    .map(name => change(`${file} ${name}`, maskedValue(name, old.get(name)), maskedValue(name, now.get(name))));
+    .map(name =>
+      change(`${file} ${name}`, maskedValue(file, name, old.get(name)), maskedValue(file, name, now.get(name))),
+    );
   // Comments and order: the text differs, no option does.
   return changed.length > 0 || before === after ? changed : [{ path: `${file} (text only)` }];
 }
 
-const maskedValue = (name: string, value: string | undefined): string | undefined =>
-  value === undefined || value === '' ? value : soundsSecret(name) ? MASK : value;
+/** What customServiceConfigSecrets bring (03-) is secret as a whole. */
+const maskedValue = (file: string, name: string, value: string | undefined): string | undefined =>
+  value === undefined || value === '' ? value : soundsSecret(name) || file.startsWith('03-') ? HIDDEN : value;
 
 function optionsOf(text: string): ReadonlyMap<string, string> {
   const parsed = parse(text);

@@ -20,6 +20,7 @@ import {
   ADOPT_ANNOTATION,
   FINALIZER,
   FINALIZER_MANAGER,
+  isPlainOwnerKey,
   keptKey,
   MANAGED_LABEL,
   MANAGER,
@@ -105,12 +106,15 @@ export const instanceIndex = (object: Live): readonly string[] => {
 /** No text that this process writes holds a value of it from now on. */
 export function learn(known: KnownSecrets, secret: Live, data?: Readonly<Record<string, string>>): void {
   const { metadata } = secret;
-  if (metadata.name === OWNER_SECRET) return;
   const made = metadata.labels?.[MANAGED_LABEL] === 'true';
+  const all = (): Readonly<Record<string, string>> => data ?? decoded(secret);
   known.learn(metadata, `${metadata.uid} ${metadata.resourceVersion}`, () =>
-    secretsOf(data ?? decoded(secret), { made, files: false }),
+    secretsOf(metadata.name === OWNER_SECRET ? withoutId(all()) : all(), { made, files: false }),
   );
 }
+
+const withoutId = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).filter(([key]) => !isPlainOwnerKey(key)));
 
 const decoded = (secret: Live): Readonly<Record<string, string>> =>
   Object.fromEntries(
