@@ -47,9 +47,18 @@ export const isDistinct = (value: string): boolean =>
 const CERTIFICATE = /-----BEGIN (?:CERTIFICATE|PUBLIC KEY|X509 CRL)-----[\s\S]*?-----END [A-Z0-9 ]+-----/g;
 const MARKER = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
 
-/** Settings of everybody, where a whole file counts as secret: hiding them elsewhere would hide much and protect nobody. */
-const PUBLIC =
-  /^(\/[\w.-]+)+\/?$|^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$|^[A-Za-z_]+([.:-][A-Za-z_0-9]+)+$|^[\d.,:\s-]+$|^[a-z][a-z_ ]*$/;
+/**
+ * Files, addresses and classes: settings of everybody, also where a whole file counts as secret. Hiding them elsewhere
+ * would hide much and protect nobody.
+ */
+const PUBLIC = new RegExp(
+  [
+    '^/(dev|etc|home|lib|opt|run|srv|tmp|usr|var)/[\\w./-]*$',
+    '^[a-z][a-z0-9+.-]*://[\\w.:/-]*$',
+    '^[a-z_]+(\\.[A-Za-z_]+)+$',
+    '^\\d+(\\.\\d+){3}(:\\d+|/\\d+)?$',
+  ].join('|'),
+);
 
 /**
  * The texts to look for that the values of a Secret hold, each one line long. Of what the operator `made`, files are made
