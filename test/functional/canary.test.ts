@@ -156,6 +156,10 @@ const WHOLE = {
 };
 const SMALL = { mariadb: { secret: 'root-password' }, keystone: KEYSTONE };
 
+const cloudFile = join(folder, 'cloud.yaml');
+const editFile = join(folder, 'edit.yaml');
+const bundleFile = join(folder, 'bundle.yaml.gz');
+
 let heard: Heard;
 let all: readonly string[];
 let dump: string;
@@ -164,6 +168,14 @@ beforeAll(async () => {
   all = [...new Set([...heard.canaries, ...Object.values(PLANTED)])];
   dump = join(folder, 'dump.json');
   writeFileSync(dump, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: seenFrom(heard.objects, all) }));
+  const cloud = cloudWith(SMALL);
+  writeFileSync(cloudFile, [...secrets(), cloud].map(object => stringify(object)).join('---\n'));
+  // An edit that brings a secret of its own, and changes the text with the passwords.
+  const edited = {
+    ...WHOLE,
+    keystone: { ...KEYSTONE, customServiceConfig: CUSTOM_CONFIG.replace('[auth]', '[auth]\ndebug = true') },
+  };
+  writeFileSync(editFile, [...secrets().slice(0, 1), cloudWith(edited)].map(object => stringify(object)).join('---\n'));
 }, 60_000);
 
 /** With logs of some containers, and an event of a kubelet, that hold every secret in every form. */
@@ -255,9 +267,6 @@ describe('forty secrets', { timeout: 60_000 }, () => {
   });
 });
 
-const cloudFile = join(folder, 'cloud.yaml');
-const editFile = join(folder, 'edit.yaml');
-const bundleFile = join(folder, 'bundle.yaml.gz');
 /** How to ask each command; one that is not here is asked without arguments. Formats and the source are added. */
 const QUESTIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   tree: [[], ['--expand']],
@@ -296,20 +305,6 @@ async function run(words: readonly string[]): Promise<{ text: string; code: numb
 }
 
 describe('no command shows one:', { timeout: 60_000 }, () => {
-  beforeAll(() => {
-    const cloud = cloudWith(SMALL);
-    writeFileSync(cloudFile, [...secrets(), cloud].map(object => stringify(object)).join('---\n'));
-    // An edit that brings a secret of its own, and changes the text with the passwords.
-    const edited = {
-      ...WHOLE,
-      keystone: { ...KEYSTONE, customServiceConfig: CUSTOM_CONFIG.replace('[auth]', '[auth]\ndebug = true') },
-    };
-    writeFileSync(
-      editFile,
-      [...secrets().slice(0, 1), cloudWith(edited)].map(object => stringify(object)).join('---\n'),
-    );
-  });
-
   it.each(COMMANDS.map(command => [command.name, command] as const))(
     '%s',
     async (name, command) => {
@@ -325,7 +320,8 @@ describe('no command shows one:', { timeout: 60_000 }, () => {
     60_000,
   );
 
-  it('and a bundle holds none, also when its Secrets are opened', () => {
+  it('and a bundle holds none, also when its Secrets are opened', async () => {
+    await run(['bundle', '--to', bundleFile, '--from', dump, '-n', NS]);
     const text = gunzipSync(readFileSync(bundleFile)).toString();
     const objects = parseObjects(text, 'bundle');
     expect(objects.length).toBeGreaterThan(100);

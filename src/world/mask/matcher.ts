@@ -19,8 +19,9 @@ const BASE64 = /[A-Za-z0-9+/_-]{11,}/g;
 
 /**
  * Finds values in texts, in every form and inside base64. Values come and go one by one, and a search looks at each
- * character once, however many values there are: 5 ns per character with 40 values or with 40,000, 15 with the base64
- * (measured on one core of the lab's machine). A regular expression of 40,000 alternatives takes 900.
+ * character a fixed number of times, however many values there are. Measured on one core: a log line of 260 characters
+ * takes 15 µs with 40 values and with 40,000, most of it for the base64; a regular expression of 40,000 alternatives takes
+ * 8 ms. Taking in a value takes 6 µs.
  */
 export class Matcher {
   readonly #bits = new Uint32Array(1 << (BITS - 5));
