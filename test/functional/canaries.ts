@@ -116,6 +116,7 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   plain: text => text,
   'SQL, doubled': text => text.replaceAll("'", "''"),
   'SQL, backslashes': text => text.replace(/['"\\]/g, `\\${SEVERAL}`),
+  'my.cnf': text => text.replace(/["\\]/g, `\\${SEVERAL}`),
   JSON: text => JSON.stringify(text).slice(1, -1),
   URL: text => encodeURIComponent(text),
   oslo: text => text.replaceAll('$', '$$$$'),
@@ -134,7 +135,18 @@ const needlesOf = (value: string): readonly string[] => {
   const whole = (bytes: Buffer): string => bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
   const plain = Object.entries(FORMS).flatMap(([name, form]) => (name.startsWith('base64') ? [] : [form(value)]));
   const login = whole(Buffer.from(`admin:${value}`)).slice(('admin:'.length / 3) * 4);
-  return [...new Set([...plain, whole(Buffer.from(value)), login])].filter(needle => needle.length >= 8);
+  const nested = plain.map(form => JSON.stringify(form).slice(1, -1));
+  return [...new Set([...plain, ...nested, whole(Buffer.from(value)), login])].filter(needle => needle.length >= 8);
+};
+
+/** An object as it is sent, and its texts as whoever reads it sees them. */
+export const textOf = (object: unknown): string => {
+  const texts: string[] = [];
+  const json = JSON.stringify(object, (_key, value: unknown) => {
+    if (typeof value === 'string') texts.push(value);
+    return value;
+  });
+  return [json, ...texts].join('\n');
 };
 
 /** The secrets that a text holds. */

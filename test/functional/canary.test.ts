@@ -34,6 +34,7 @@ import {
   printed,
   secrets,
   talkative,
+  textOf,
 } from './canaries.ts';
 import { Cloud, NS } from './cloud.ts';
 import { cloudWith, label } from './services.ts';
@@ -121,7 +122,7 @@ async function hear(spec: object, minutes: number): Promise<Heard> {
       ...store,
       handle: (request, user) => {
         if (user?.startsWith('operator') && request.method !== 'GET' && !/\/secrets(\/|$)/.test(request.path))
-          writes.push(`${request.path} ${JSON.stringify(request.body)}`);
+          writes.push(`${request.path} ${textOf(request.body)}`);
         return store.handle(request, user);
       },
     }),
@@ -226,7 +227,7 @@ describe('forty secrets', { timeout: 60_000 }, () => {
   it('are in no object but Secrets, and what the kubelet says of a pod', () => {
     const open = heard.objects
       .filter(({ kind }) => kind !== 'Secret')
-      .map(object => JSON.stringify(object.kind === 'Pod' ? { ...object, status: {} } : object));
+      .map(object => textOf(object.kind === 'Pod' ? { ...object, status: {} } : object));
     expect(
       unmasked(
         open,
@@ -235,12 +236,7 @@ describe('forty secrets', { timeout: 60_000 }, () => {
     ).toEqual([]);
     // The user's own text is in the specs of our kinds and nowhere else.
     const others = heard.objects.filter(object => object.kind !== 'Secret' && !isOurs(object));
-    expect(
-      unmasked(
-        others.map(object => JSON.stringify(object)),
-        all.filter(isInSpec),
-      ),
-    ).toEqual([]);
+    expect(unmasked(others.map(textOf), all.filter(isInSpec))).toEqual([]);
     expect(JSON.stringify(heard.objects.filter(isOurs))).toContain(JSON.stringify(CUSTOM_CONFIG).slice(1, -1));
   });
 
@@ -352,7 +348,7 @@ describe('what is rendered', { timeout: 60_000 }, () => {
     const found = await items('--as', as, '--reveal');
     const values = [...new Set([...generated(found), ...Object.values(PLANTED)])].filter(value => !isInSpec(value));
     expect(values.length).toBeGreaterThan(25);
-    const open = found.filter(({ kind }) => kind !== 'Secret').map(object => JSON.stringify(object));
+    const open = found.filter(({ kind }) => kind !== 'Secret').map(textOf);
     expect(open.length).toBeGreaterThan(10);
     expect(unmasked(open, values)).toEqual([]);
   });
