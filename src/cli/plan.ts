@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Change, DERIVED } from '../insight/diff.ts';
+import { hidden, hiderOf } from '../insight/hide.ts';
 import type { Live } from '../insight/view.ts';
 import type { AnyObject, Status } from '../kube/object.ts';
 import { Deployment, pathOf } from '../kube/resource.ts';
@@ -69,7 +70,7 @@ export async function planOf(
     }),
   );
   const { anyway, steps, order, effects, warnings, why, unsettled } = result;
-  const data = {
+  const data: PlanData = {
     // An operator upgrade is what this version does to the objects as they are.
     changes: operator ? anyway : result.changes,
     restarts: restartsOf(result, snapshot.view.objects),
@@ -83,7 +84,12 @@ export async function planOf(
     why,
     ...(unsettled && { unsettled }),
   };
-  return { data, stuck: unsettled !== undefined || why.causes.length > 0 };
+  const given = hiderOf(edit);
+  // Before it is written down: what is cut to the width of a terminal is not found any more.
+  return {
+    data: hidden(text => given(snapshot.hide(text)), data),
+    stuck: unsettled !== undefined || why.causes.length > 0,
+  };
 }
 
 /** What the API server's own rules say against the edit is the user's to mend. */

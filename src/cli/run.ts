@@ -18,6 +18,7 @@ import { prometheusMetrics } from '../runtime/prometheus.ts';
 import { createProbeServer } from '../server/http.ts';
 import { PLANS } from '../services/list.ts';
 import type { Log } from '../world/log.ts';
+import { KnownSecrets } from '../world/mask/known.ts';
 import { uuid } from '../world/world.ts';
 import { endOnFatal } from './fatal.ts';
 import { portOf, UsageError } from './yaml.ts';
@@ -84,7 +85,8 @@ async function run(options: RunOptions): Promise<void> {
   // What is wrong with the command line is told before anything is asked of a cluster.
   const plans = chosen(options.kinds);
   const port = portOf(options.port, '--port');
-  const log = createLog(options.logLevel);
+  const known = new KnownSecrets();
+  const log = createLog(options.logLevel, undefined, text => known.mask(text));
   const metrics = prometheusMetrics({ process: true });
   const credentials = loadCredentials({ kubeconfig: options.kubeconfig, context: options.context, env: process.env });
   const cluster = connect(credentials);
@@ -106,6 +108,7 @@ async function run(options: RunOptions): Promise<void> {
     world: { cluster, cloud, clock: realClock, random: realRandom },
     plans,
     log,
+    known,
     metrics,
     env: process.env,
     namespaces: listOf(options.namespaces),

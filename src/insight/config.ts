@@ -27,10 +27,6 @@ const DEFAULT_RELEASE = '2025.2';
 
 export const serviceOf = (kind: string): string | undefined => SERVICES[kind];
 
-/** The tables do not flag what plug-ins register at run time, so names that sound secret are hidden as well. */
-export const soundsSecret = (option: string): boolean =>
-  /(password|passwd|passcode|secret|token|_key|connection|transport_url)$/.test(option);
-
 export interface LintReport {
   /** `Keystone openstack/keystone`, or the name of a file. */
   readonly object: string;

@@ -39,6 +39,7 @@ const MAY_NAME: Readonly<Record<string, string>> = {
   'src/oslo/dynamic.ts': 'sections whose names are chosen by options of Glance, Cinder and Neutron',
   'src/cli/slice.ts': 'what `make cloud` leaves out',
   'src/cli/commands.ts': 'examples in the help',
+  'src/world/mask/secret.ts': 'words of every answer, which are not hidden when somebody has one for a password',
 };
 
 /** Services that name another one without standing on it: whom they tell, or whose files they prepare. */

@@ -30,6 +30,9 @@ export const OWNER_SECRET = 'openstack-owner';
 /** On that Secret: its namespace, by which a copy in another one is known, made by a restore for example. */
 export const OWNER_OF_ANNOTATION = 'openstack.k8s.io/owner-of';
 /** In that Secret: the release of the data that an object left behind. */
+/** What may be read by everybody who may read objects: the id stands in every mark. Other keys of that Secret are secret. */
+export const isPlainOwnerKey = (key: string): boolean => key === 'id' || key.startsWith('release.');
+
 export const keptKey = ({
   kind,
   metadata,

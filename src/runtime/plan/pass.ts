@@ -6,8 +6,9 @@ import type { Client } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
 import { Job, Namespace, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
-import { redactText } from '../../world/log.ts';
 import { Lru } from '../../world/lru.ts';
+import { KnownSecrets } from '../../world/mask/known.ts';
+import { secretsOf } from '../../world/mask/secret.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, sameJson, shortHash } from './canonical.ts';
@@ -19,6 +20,7 @@ import {
   ADOPT_ANNOTATION,
   FINALIZER,
   FINALIZER_MANAGER,
+  isPlainOwnerKey,
   keptKey,
   MANAGED_LABEL,
   MANAGER,
@@ -61,8 +63,14 @@ export class Memory {
   readonly applied = new Lru<string, { readonly hash: string; readonly version: string | undefined }>(MOST_APPLIED);
   /** By namespace/name of foreign Secrets: data at a version. */
   readonly secrets = new Lru<string, { version: string; data: Readonly<Record<string, string>> }>(MOST_SECRETS);
+  /** What no text may hold. */
+  readonly known: KnownSecrets;
   /** By resource and key of sets that a new template waits for: what they look like, and since when. */
   readonly rolls = new Lru<string, { picture: string; since: number }>(MOST_ROLLS);
+
+  constructor(known = new KnownSecrets()) {
+    this.known = known;
+  }
 
   /** It is gone: what comes under its name is another one. */
   forget(resource: Resource, ref: Ref): void {
@@ -78,27 +86,6 @@ const MOST_APPLIED = 50_000;
 /** Those that users bring. Each holds its data, so there are fewer. */
 const MOST_SECRETS = 1_000;
 const MOST_ROLLS = 10_000;
-
-/** Keys of connection Secrets that say where, not how to get in: a message without them would help nobody. */
-const PLAIN_KEYS: ReadonlySet<string> = new Set([
-  'hostname',
-  'user',
-  'database',
-  'vhost',
-  'url',
-  'project',
-  'region',
-  'incarnation',
-  // Where hosts outside the cluster find it.
-  'hosts-hostname',
-  'hosts-url',
-  // Of the Secrets that Rook makes; its cluster-name is the namespace.
-  'fsid',
-  'cluster-name',
-  'ceph-username',
-  'userID',
-  'adminID',
-]);
 
 /** One that is made by hand carries no label of ours, so no watch of ours shows its data. */
 const LOOK_FOR_OWNER_MS = 60_000;
@@ -116,6 +103,27 @@ export const instanceIndex = (object: Live): readonly string[] => {
   return instance === undefined ? [] : [instance];
 };
 
+/** No text that this process writes holds a value of it from now on. */
+export function learn(known: KnownSecrets, secret: Live, data?: Readonly<Record<string, string>>): void {
+  const { metadata } = secret;
+  const made = metadata.labels?.[MANAGED_LABEL] === 'true';
+  const all = (): Readonly<Record<string, string>> => data ?? decoded(secret);
+  known.learn(metadata, `${metadata.uid} ${metadata.resourceVersion}`, () =>
+    secretsOf(metadata.name === OWNER_SECRET ? withoutId(all()) : all(), { made, files: false }),
+  );
+}
+
+const withoutId = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).filter(([key]) => !isPlainOwnerKey(key)));
+
+const decoded = (secret: Live): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries((secret.data ?? {}) as Record<string, string>).map(([key, value]) => [
+      key,
+      Buffer.from(value, 'base64').toString('utf8'),
+    ]),
+  );
+
 /** One walk over the rows of one object: what it read, wrote, reported and learned. */
 export class Pass<O extends Managed> {
   readonly #shared: Shared;
@@ -129,9 +137,6 @@ export class Pass<O extends Managed> {
   readonly #written = new Map<string, Live>();
   /** By row: keys of what it applied or wants kept. */
   readonly #kept = new Map<string, Set<string>>();
-  readonly #secretValues = new Set<string>();
-  /** The same, the longest first; undefined when one was added since. */
-  #masked: readonly string[] | undefined;
   #alive: Promise<void> | undefined;
   readonly reported: Record<string, unknown> = {};
   readonly events: { readonly reason: string; readonly note: string }[] = [];
@@ -309,12 +314,9 @@ export class Pass<O extends Managed> {
     return undefined;
   }
 
-  /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
+  /** Values of Secrets of its namespace leave no pass: condition text is passed through here (rule 11). */
   mask(text: string): string {
-    let out = redactText(text);
-    // The longest first: a value inside another one would leave the rest of it in sight.
-    this.#masked ??= [...this.#secretValues].sort((a, b) => b.length - a.length);
-    for (const value of this.#masked) out = out.replaceAll(value, '***');
+    const out = this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');
     return out.length > 512 ? `${out.slice(0, 509)}...` : out;
   }
 
@@ -502,10 +504,7 @@ export class Pass<O extends Managed> {
     if (meta === undefined) return undefined;
     const version = `${meta.metadata.uid} ${meta.metadata.resourceVersion}`;
     const memo = this.#shared.memory.secrets.get(keyOf(ref));
-    if (memo?.version === version) {
-      this.#noteSecret(memo.data);
-      return memo.data;
-    }
+    if (memo?.version === version) return memo.data;
     const live = await this.#client.get<AnyObject>(Secret, ref);
     if (live === undefined) return undefined;
     const data = this.#decode(live);
@@ -517,18 +516,9 @@ export class Pass<O extends Managed> {
   }
 
   #decode(secret: Live): Readonly<Record<string, string>> {
-    const data: Record<string, string> = {};
-    for (const [key, value] of Object.entries((secret.data ?? {}) as Record<string, string>))
-      data[key] = Buffer.from(value, 'base64').toString('utf8');
-    this.#noteSecret(data);
+    const data = decoded(secret);
+    learn(this.#shared.memory.known, secret, data);
     return data;
-  }
-
-  /** Short values (a port, a user's name, `true`) are not secrets, and masking them would mangle messages. */
-  #noteSecret(data: Readonly<Record<string, string>>): void {
-    for (const [key, value] of Object.entries(data))
-      if (value.length >= 8 && !PLAIN_KEYS.has(key)) this.#secretValues.add(value);
-    this.#masked = undefined;
   }
 
   async #apply(row: string, resource: Resource, body: Body, options: Retention = {}): Promise<Live> {
@@ -575,6 +565,7 @@ export class Pass<O extends Managed> {
   }
 
   #wrote(resource: Resource, result: AnyObject): void {
+    if (resource === Secret) learn(this.#shared.memory.known, result);
     this.#written.set(keyIn(resource, this.#ref(result.metadata.name)), result);
     this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, result.metadata.resourceVersion);
   }
@@ -712,7 +703,8 @@ export class Pass<O extends Managed> {
       return this.#decode(found) as Record<K, string>;
     }
     const values = make();
-    this.#noteSecret(values);
+    // Before it is sent: the answer may repeat it.
+    this.#shared.memory.known.learn(ref, 'made now', () => secretsOf(values, { made: true, files: false }));
     const data = Object.fromEntries(
       Object.entries<string>(values).map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]),
     );
