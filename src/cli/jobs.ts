@@ -8,6 +8,8 @@ import { shortHash } from '../runtime/plan/canonical.ts';
 import { type ImageChoice, imageOf } from '../services/images.ts';
 import { podLabels } from '../services/names.ts';
 import { type PodBlock, podSpec } from '../services/pod.ts';
+import { optionFile } from '../world/quote/option-file.ts';
+import { urlHost } from '../world/quote/url.ts';
 import { ENSURE } from './ensure.ts';
 
 /**
@@ -166,16 +168,13 @@ function serverAt(host: string, { objects }: Surroundings): AnyObject {
   return found;
 }
 
-/** A value of an option file: quoted, because a password may hold `#` or blanks. */
-const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-
 function sqlFiles(at: SqlAddress, calls: readonly Call[]): Record<string, string> {
   const client = [
     '[client]',
-    `host=${at.host}`,
+    `host=${urlHost(at.host).replace(/^\[(.*)\]$/, '$1')}`,
     `port=${at.port}`,
-    `user=${quoted(at.user)}`,
-    `password=${quoted(at.password)}`,
+    `user=${optionFile(at.user)}`,
+    `password=${optionFile(at.password)}`,
     // As the operator connects: in plain unless there is a CA. Newer clients would insist on TLS.
     ...(at.ca === undefined ? ['skip-ssl'] : [`ssl-ca=${FOLDER}/ca.crt`, 'ssl-verify-server-cert']),
   ];

@@ -490,6 +490,15 @@ export class Pass<O extends Managed> {
           who: 'User',
           next: `add ${key} to it`,
         });
+    // Bytes that are no UTF-8 became this character: a password with them would be another one.
+    const broken = keys.find(key => data[key]?.includes('\uFFFD'));
+    if (broken !== undefined)
+      throw stall({
+        reason: 'SecretInvalid',
+        what: `Secret ${name}, named in ${field}: key ${broken} is not UTF-8 text`,
+        who: 'User',
+        next: 'encode it as UTF-8',
+      });
     return data as Record<K, string>;
   }
 

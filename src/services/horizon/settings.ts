@@ -1,4 +1,4 @@
-import { type Literal, python } from '../../oslo/python.ts';
+import { type Literal, python } from '../../world/quote/python.ts';
 import type { CacheLink } from '../links.ts';
 import { CA_BUNDLE } from '../tls/trust.ts';
 
