@@ -314,6 +314,8 @@ export const EVENTS: Readonly<Record<string, string>> = {
   Adopted: 'Normal: something outside Kubernetes was adopted, because annotation openstack.k8s.io/adopt names it.',
   DataLossAccepted:
     'Normal: a lost database is created again, empty, because annotation openstack.k8s.io/accept-data-loss accepts the loss.',
+  HashKeyReplaced:
+    'Normal: the Secret openstack-hash-key was lost and made anew, so a Job whose inputs are secret runs once more. Pods stay as they are.',
 };
 
 const line = (...cells: string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;

@@ -226,6 +226,7 @@ const bootstrapped = row('BootstrapReady', {
     ];
     await cx.job({
       step: 'bootstrap',
+      secret: true,
       image: bootstrap.image,
       argv: bootstrap.argv,
       inputs,
