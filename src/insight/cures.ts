@@ -214,6 +214,7 @@ for (const reason of [
   'CellNameTaken',
   'CellWithoutHosts',
   'Rejected',
+  'ValueRefused',
   'NotImplemented',
 ])
   (CURES as Record<string, (view: View, c: Case) => Row>)[reason] = editField;

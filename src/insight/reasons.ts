@@ -240,6 +240,11 @@ export const REASONS = {
     'The object is being deleted and waits, because other objects name it and have data or users in it.',
     'Delete those objects first. Annotation `openstack.k8s.io/skip-undo=Users` deletes it without waiting, and under `deletionPolicy: Delete` their data with it.',
   ),
+  ValueRefused: entry(
+    'User',
+    'A value can not be written to the file or script that needs it, however it is quoted.',
+    'Change the value that the message names.',
+  ),
   Rejected: entry('User', 'The API server refuses an object as invalid.', 'Correct the field that the message names.'),
   Forbidden: entry('User', 'The API server forbids it: RBAC, a quota or a policy.', 'Grant it, or raise the quota.'),
 
@@ -309,6 +314,8 @@ export const EVENTS: Readonly<Record<string, string>> = {
   Adopted: 'Normal: something outside Kubernetes was adopted, because annotation openstack.k8s.io/adopt names it.',
   DataLossAccepted:
     'Normal: a lost database is created again, empty, because annotation openstack.k8s.io/accept-data-loss accepts the loss.',
+  HashKeyReplaced:
+    'Normal: the Secret openstack-hash-key was lost and made anew, so a Job whose inputs are secret runs once more. Pods stay as they are.',
 };
 
 const line = (...cells: string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;

@@ -6,7 +6,7 @@ import { generatedKey, overrideKey } from '../oslo/conf.ts';
 import { type UserText, userText } from '../oslo/layers.ts';
 import { parse } from '../oslo/parse.ts';
 import { write } from '../oslo/write.ts';
-import { hashOf } from '../runtime/plan/canonical.ts';
+import { sameJson } from '../runtime/plan/canonical.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { stall } from '../runtime/plan/unmet.ts';
@@ -267,11 +267,14 @@ export async function configSecrets<O extends Managed>(
 ): Promise<readonly Config[]> {
   const stable = `${of}-config-data`;
   const labels = { [COPY_LABEL]: of };
-  const configs = sets.map(files => {
-    const data = dataOf(files);
-    const hash = hashOf(data).slice(0, 10);
-    return { data, secret: `${stable}-${hash}`, hash, files: files.map(({ key, path }) => ({ key, path })) };
-  });
+  const there = cx.list(Secret, labels).filter(copy => ownedBy(cx, copy));
+  const configs = await cx.all(
+    sets.map(async files => {
+      const data = dataOf(files);
+      const hash = copyOf(there, stable, data) ?? (await cx.hash(data)).slice(0, 10);
+      return { data, secret: `${stable}-${hash}`, hash, files: files.map(({ key, path }) => ({ key, path })) };
+    }),
+  );
   const current = new Map(configs.map(({ secret, data }) => [secret, data]));
   await cx.all([
     ...[...current].map(([name, data]) =>
@@ -279,7 +282,7 @@ export async function configSecrets<O extends Managed>(
     ),
     cx.apply(Secret, { metadata: { name: stable }, type: 'Opaque', data: dataOf(sets.flat()) }),
   ]);
-  const copies = cx.list(Secret, labels).filter(copy => ownedBy(cx, copy) && !current.has(copy.metadata.name));
+  const copies = there.filter(copy => !current.has(copy.metadata.name));
   if (copies.length > 0) {
     const ours = { 'app.kubernetes.io/name': cx.object.kind.toLowerCase(), 'app.kubernetes.io/instance': cx.name };
     const named = namedSecrets([Pod, ReplicaSet, Job].flatMap(resource => cx.list(resource, ours)));
@@ -287,6 +290,19 @@ export async function configSecrets<O extends Managed>(
     for (const copy of copies) if (named.has(copy.metadata.name) || spare.includes(copy)) cx.keep(copy);
   }
   return configs.map(({ secret, hash, files }) => ({ secret, hash, files }));
+}
+
+/**
+ * The hash by which there is such a copy already: a content has one name as long as a copy of it lives. So neither an
+ * operator that names copies in another way nor a key that was lost rolls a pod. The oldest, which stays it.
+ */
+function copyOf(
+  copies: readonly DeepReadonly<AnyObject>[],
+  stable: string,
+  data: Readonly<Record<string, string>>,
+): string | undefined {
+  const found = copies.filter(copy => sameJson(copy.data, data)).sort((a, b) => byAge(b, a))[0]?.metadata.name;
+  return found?.startsWith(`${stable}-`) ? found.slice(stable.length + 1) : undefined;
 }
 
 const dataOf = (files: readonly ConfigFile[]): Record<string, string> =>

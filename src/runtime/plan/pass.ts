@@ -11,15 +11,17 @@ import { KnownSecrets } from '../../world/mask/known.ts';
 import { secretsOf } from '../../world/mask/secret.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
-import { hashOf, sameJson, shortHash } from './canonical.ts';
+import { hashOf, sameJson } from './canonical.ts';
 import type { Body, Cx, JobBody, Retention, Wish } from './cx.ts';
 import { dress, mayDelete, notOurs } from './dress.ts';
+import { type HashKey, isOfOther, type JobHash, keyedHash, plainJob, secretJob } from './keyed.ts';
 import type { Managed } from './managed.ts';
 import { applied, appliedTemplate } from './match.ts';
 import {
   ADOPT_ANNOTATION,
   FINALIZER,
   FINALIZER_MANAGER,
+  HASH_KEY_SECRET,
   isPlainOwnerKey,
   keptKey,
   MANAGED_LABEL,
@@ -241,6 +243,35 @@ export class Pass<O extends Managed> {
     });
   }
 
+  /** Made once per namespace, and kept whatever is deleted: a hash with another key would make everything due again. */
+  async #hashKey(): Promise<HashKey> {
+    const ref = this.#ref(HASH_KEY_SECRET);
+    const seen =
+      this.#written.get(keyIn(Secret, ref)) ??
+      this.#get(Secret, HASH_KEY_SECRET) ??
+      (await this.#client.get<AnyObject>(Secret, ref));
+    const bytes = (count: number): string => Buffer.from(this.#shared.random.bytes(count)).toString('hex');
+    const live = seen ?? (await this.#create(ref, () => ({ id: bytes(3), key: bytes(32) })));
+    this.#written.set(keyIn(Secret, ref), live);
+    const { id = '', key = '' } = this.#decode(live);
+    if (id !== '' && key.length >= 32) return { id, key };
+    throw stall({
+      reason: 'SecretInvalid',
+      what: `Secret ${HASH_KEY_SECRET} needs key id, and key key with 32 characters or more`,
+      who: 'User',
+      next: 'restore it from a backup, or delete it: a new one is made, and Jobs whose inputs are secret run once more',
+    });
+  }
+
+  /** Nobody can tell whether what was recorded with a lost key is still true, and each Job may run twice (rule 10). */
+  async #tellLostKey(record: string, job: string): Promise<void> {
+    if (!isOfOther(await this.#hashKey(), record)) return;
+    this.events.push({
+      reason: 'HashKeyReplaced',
+      note: `Secret ${HASH_KEY_SECRET} has another key than when the last Job of this step was recorded: Job ${job} runs once more; pods stay as they are`,
+    });
+  }
+
   /** The version of the data that an object of this kind and name left behind. */
   async keptVersion(): Promise<string | undefined> {
     const live = await this.#ownerSecret();
@@ -276,8 +307,18 @@ export class Pass<O extends Managed> {
         next: `restore it from a backup, or read the id off the comment of a database or the description of a virtual host and run: kubectl create secret generic ${OWNER_SECRET} -n ${ref.namespace} --from-literal=id=<id>`,
         after: LOOK_FOR_OWNER_MS,
       });
+    const id = () => Buffer.from(this.#shared.random.bytes(8)).toString('hex');
+    return this.#create(ref, () => ({ id: id() }), { [OWNER_OF_ANNOTATION]: ref.namespace });
+  }
+
+  /** A Secret of the namespace, by a create: two that ask at once get the same. */
+  async #create(
+    ref: Ref,
+    values: () => Readonly<Record<string, string>>,
+    annotations?: Readonly<Record<string, string>>,
+  ): Promise<Live> {
     await this.#ownerLives();
-    const id = Buffer.from(this.#shared.random.bytes(8)).toString('hex');
+    const data = Object.entries(values()).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
     const body = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -288,10 +329,10 @@ export class Pass<O extends Managed> {
           'app.kubernetes.io/part-of': 'openstack',
           [MANAGED_LABEL]: 'true',
         },
-        annotations: { [OWNER_OF_ANNOTATION]: ref.namespace },
+        ...(annotations && { annotations }),
       },
       type: 'Opaque',
-      data: { id: Buffer.from(id).toString('base64') },
+      data: Object.fromEntries(data) as Record<string, string>,
     };
     try {
       const made = await this.#client.create<AnyObject>(Secret, body, { manager: MANAGER });
@@ -356,6 +397,7 @@ export class Pass<O extends Managed> {
       keep: kept => this.#keep(row, kept.kind, kept.metadata.name),
       remove: (resource, name) => this.#remove(resource, name),
       owner: part => this.#owner(part),
+      hash: async (...inputs) => keyedHash(await this.#hashKey(), ...inputs),
       claim: async (proof, part) => {
         const owner = await this.#owner(part);
         const adopt = object.metadata.annotations?.[ADOPT_ANNOTATION];
@@ -492,6 +534,15 @@ export class Pass<O extends Managed> {
           who: 'User',
           next: `add ${key} to it`,
         });
+    // Bytes that are no UTF-8 became this character: a password with them would be another one.
+    const broken = keys.find(key => data[key]?.includes('\uFFFD'));
+    if (broken !== undefined)
+      throw stall({
+        reason: 'SecretInvalid',
+        what: `Secret ${name}, named in ${field}: key ${broken} is not UTF-8 text`,
+        who: 'User',
+        next: 'encode it as UTF-8',
+      });
     return data as Record<K, string>;
   }
 
@@ -627,21 +678,32 @@ export class Pass<O extends Managed> {
 
   async #job(row: string, job: JobBody): Promise<void> {
     const retry = this.#object.metadata.annotations?.[RETRY_ANNOTATION];
-    const hash = shortHash(job.image, job.argv, job.inputs, retry);
-    const name = `${this.#object.metadata.name}-${job.step}-${hash}`;
-    this.#keep(row, Job.kind, name);
+    const inputs = [job.image, job.argv, job.inputs, retry];
+    const { hash, record, former }: JobHash = job.secret
+      ? secretJob(await this.#hashKey(), ...inputs)
+      : plainJob(...inputs);
+    const nameOf = (hash: string): string => `${this.#object.metadata.name}-${job.step}-${hash}`;
     const done = (this.#object.status as { hashes?: Record<string, string> } | undefined)?.hashes ?? {};
+    const finish = (): void => {
+      const reported = this.reported.hashes as Record<string, string> | undefined;
+      this.reported.hashes = { ...done, ...reported, [job.step]: record };
+    };
+    const find = async (name: string): Promise<Live | undefined> =>
+      this.#get(Job, name) ?? (await this.#client.get<AnyObject>(Job, this.#ref(name)));
+    // What an earlier operator did, or does just now, by its name is done: it is recorded by ours, and not run again.
+    const before = former !== undefined && done[job.step] !== record ? await find(nameOf(former)) : undefined;
+    const name = nameOf(before && !notOurs(this.#object, before) ? (former ?? hash) : hash);
+    this.#keep(row, Job.kind, name);
+    if (former !== undefined) this.#keep(row, Job.kind, nameOf(former));
     // Recorded in status, so that a Job that was cleaned away is not run again.
-    if (done[job.step] === hash) return;
-    const live = this.#get(Job, name) ?? (await this.#client.get<AnyObject>(Job, this.#ref(name)));
+    if (done[job.step] === record) return;
+    if (former !== undefined && done[job.step] === former) return finish();
+    if (job.secret && done[job.step] !== undefined) await this.#tellLostKey(done[job.step] ?? '', name);
+    const live = before ?? (await find(name));
     // One that an earlier object of this name left behind worked on an earlier database.
     const why = live && notOurs(this.#object, live);
     if (why) throw why;
-    if (live && conditionOf(live, 'Complete')?.status === 'True') {
-      const reported = this.reported.hashes as Record<string, string> | undefined;
-      this.reported.hashes = { ...done, ...reported, [job.step]: hash };
-      return;
-    }
+    if (live && conditionOf(live, 'Complete')?.status === 'True') return finish();
     const pods = this.#list(Pod, { 'batch.kubernetes.io/job-name': name });
     if (live && conditionOf(live, 'Failed')?.status === 'True') {
       const said = jobFailure(pods) ?? conditionOf(live, 'Failed')?.message;

@@ -14,6 +14,7 @@ import type { ProcessVolume } from '../pod.ts';
 import { existingClass } from '../storage.ts';
 import { daemon, type Workload } from '../workload.ts';
 import { type CinderSpec, confFile, STATE } from './config.ts';
+import { DEVICE, lvmStart } from './lvm.ts';
 
 type Context = Cx<ObjectOf<typeof Cinder>>;
 export type Backend = DeepReadonly<NonNullable<CinderSpec['backends']>[number]>;
@@ -106,28 +107,7 @@ async function nfs(cx: Context, backend: Backend): Promise<Ready> {
   return { workload: base(backend, ON_NODE), files: [section(cx, backend, own), list] };
 }
 
-const DEVICE = '/dev/openstack-volumes';
 const START = '/var/lib/openstack/cinder/lvm-start.sh';
-
-/** Makes the group once, on the claim's device or on a file of the node; a group that is there is taken as it is. */
-const lvmStart = (group: string, backing: string | undefined, size: string | undefined): string => `set -eu
-group='${group}'
-if ! vgs "$group" >/dev/null 2>&1; then
-${
-  backing
-    ? `  [ -e '${backing}' ] || truncate -s '${size}' '${backing}'
-  device=$(losetup -j '${backing}' | cut -d: -f1)
-  [ -n "$device" ] || device=$(losetup -f --show '${backing}')`
-    : `  device=${DEVICE}
-  [ -b "$device" ] || { echo "volume group $group does not exist on this node"; exit 1; }`
-}
-  vgs "$group" >/dev/null 2>&1 || { pvcreate -y "$device"; vgcreate "$group" "$device"; }
-fi
-exec cinder-volume
-`;
-
-/** Sizes of Kubernetes are powers of 1024 with an i, those of truncate without. */
-const truncated = (size: string): string => size.replace(/i$/, '');
 
 async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   const { name, volumeGroup = 'cinder-volumes', storageSize, storageClass, hostPath } = backend;
@@ -173,7 +153,7 @@ async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   };
   const address = fieldOf('OS_DEFAULT__MY_IP', 'status.hostIP');
   const backing = hostPath && `${hostPath}/${volumeGroup}.img`;
-  const text = lvmStart(volumeGroup, backing, storageSize && truncated(storageSize));
+  const text = lvmStart(volumeGroup, backing, storageSize);
   return {
     workload: base(backend, { ...ON_NODE, argv: ['bash', START], env: () => [address], volumes: () => volumes }),
     files: [section(cx, backend, own), { key: 'lvm-start.sh', path: START, text }],
