@@ -79,7 +79,7 @@ const diskOf = (run: Run, path: string) => run.volume(path) ?? run.pod.metadata.
 /** A string of MariaDB, as the server reads it. */
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', 0: '\0', Z: '\x1a' };
 const unescaped = (text: string): string =>
-  text.replace(/''|\\(.)/g, (_, escape?: string) => (escape === undefined ? "'" : (ESCAPES[escape] ?? escape)));
+  text.replace(/''|\\(.)/g, (_, letter?: string) => (letter === undefined ? "'" : (ESCAPES[letter] ?? letter)));
 
 function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
   const volume = diskOf(run, '/var/lib/mysql');

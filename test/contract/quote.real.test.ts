@@ -13,6 +13,9 @@ import { folder, type MariaDb, removeFolders, startMariaDb } from './daemons.ts'
 /** Quoted words, read back by a real MariaDB and its reader of option files. */
 const words = [...CLASSICS, ...fc.sample(hostile(), { numRuns: 300, seed: 19 })];
 
+/** Comes with MariaDB's client. */
+const PRINT = 'my_print_defaults';
+
 let mariadb: MariaDb | undefined;
 afterAll(async () => {
   await mariadb?.stop();
@@ -47,7 +50,7 @@ describe('a real MariaDB', () => {
     // Its tool prints one option per line, so a line end can't be told from the next option there.
     for (const word of words.filter(word => !/[\n\r]/.test(word)).slice(0, 100)) {
       writeFileSync(file, `[client]\npassword=${optionFile(word)}\n`);
-      const said = execFileSync('my_print_defaults', [`--defaults-file=${file}`, 'client'], { encoding: 'utf8' });
+      const said = execFileSync(PRINT, [`--defaults-file=${file}`, 'client'], { encoding: 'utf8' });
       expect(said).toBe(`--password=${word}\n`);
     }
   });

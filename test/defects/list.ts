@@ -58,8 +58,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a Job counts as done before it is complete',
     file: PASS,
-    find: "if (live && conditionOf(live, 'Complete')?.status === 'True') {",
-    replace: 'if (live) {',
+    find: "if (live && conditionOf(live, 'Complete')?.status === 'True') return finish();",
+    replace: 'if (live) return finish();',
     caughtBy: engine('98: a failed Job'),
   },
   {
@@ -100,15 +100,15 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a Job that was cleaned away runs again',
     file: PASS,
-    find: 'if (done[job.step] === hash) return;',
+    find: 'if (done[job.step] === record) return;',
     replace: '',
     caughtBy: engine('96:'),
   },
   {
     name: 'a Job is named by its pod',
     file: PASS,
-    find: 'shortHash(job.image, job.argv, job.inputs, retry)',
-    replace: 'shortHash(job.image, job.argv, job.inputs, retry, job.pod)',
+    find: 'const inputs = [job.image, job.argv, job.inputs, retry];',
+    replace: 'const inputs = [job.image, job.argv, job.inputs, retry, job.pod];',
     caughtBy: 'test/functional/slice.test.ts > rolls the pods',
   },
   {
@@ -642,8 +642,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'the name of a volume group reaches a shell as it is',
     file: 'src/services/cinder/lvm.ts',
-    find: 'group=${shell(group)}',
-    replace: "group='${group}'",
+    find: '{shell(group)}',
+    replace: `{"'" + group + "'"}`,
     caughtBy: 'src/services/cinder/lvm.test.ts > runs nothing that a volume group is called',
   },
   {
@@ -651,7 +651,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/world/quote/shell.ts',
     find: `.replaceAll("'", "'\\\\''")`,
     replace: '',
-    caughtBy: 'src/world/quote/quote.test.ts > by bash',
+    caughtBy: 'src/world/quote/quote.test.ts > a quoted word is read back as it was',
   },
   {
     name: 'a value of a container is expanded by the kubelet',
@@ -698,20 +698,20 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a password stands in a statement as it is',
     file: 'src/services/mariadb/files.ts',
-    find: 'IDENTIFIED BY ${sqlText(root.password)}',
-    replace: "IDENTIFIED BY '${root.password}'",
-    caughtBy: 'test/functional/hostile.test.ts > services: works',
+    find: '{sqlText(root.password)}',
+    replace: `{"'" + root.password + "'"}`,
+    caughtBy: 'test/functional/hostile.test.ts > works, and they are data',
   },
   {
     name: 'what a node is told of its bridges reaches a shell as it is',
     file: 'src/services/ovn/scripts.ts',
-    find: '${shell(`external-ids:${id}`)}',
-    replace: "'external-ids:${id}'",
+    find: 'shell(`external-ids:',
+    replace: '((id: string) => "\'" + id + "\'")(`external-ids:',
     caughtBy: 'test/functional/hostile.test.ts > of before there were forms',
   },
   {
     name: 'a URL that is none is tried again for ever',
-    file: 'src/services/horizon/settings.ts',
+    file: 'src/world/quote/url.ts',
     find: 'if (URL.canParse(text)) return new URL(text);',
     replace: 'return new URL(text);',
     caughtBy: 'test/functional/hostile.test.ts > of before there were forms',

@@ -691,8 +691,9 @@ export class Pass<O extends Managed> {
     const find = async (name: string): Promise<Live | undefined> =>
       this.#get(Job, name) ?? (await this.#client.get<AnyObject>(Job, this.#ref(name)));
     // What an earlier operator did, or does just now, by its name is done: it is recorded by ours, and not run again.
-    const before = former !== undefined && done[job.step] !== record ? await find(nameOf(former)) : undefined;
-    const name = nameOf(before && !notOurs(this.#object, before) ? (former ?? hash) : hash);
+    const earlier = former !== undefined && done[job.step] !== record ? await find(nameOf(former)) : undefined;
+    const before = earlier && !notOurs(this.#object, earlier) ? earlier : undefined;
+    const name = before?.metadata.name ?? nameOf(hash);
     this.#keep(row, Job.kind, name);
     if (former !== undefined) this.#keep(row, Job.kind, nameOf(former));
     // Recorded in status, so that a Job that was cleaned away is not run again.

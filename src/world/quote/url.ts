@@ -14,3 +14,9 @@ export function urlHost(host: string): string {
   if (!isHost(host)) throw new Unquotable('a host of a URL is neither a name nor an address');
   return IPV6.test(host) ? `[${host}]` : host;
 }
+
+/** A whole URL of a user's; `what` it is called in a message. */
+export function urlOf(text: string, what: string): URL {
+  if (URL.canParse(text)) return new URL(text);
+  throw new Unquotable(`${what} is no URL`);
+}
