@@ -5,6 +5,7 @@ import { why } from '../insight/why.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { realRandom } from '../real/clock.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
+import { ALLOW_HOST_ACCESS } from '../services/host-access/index.ts';
 import { redactText } from '../world/log.ts';
 import type { Answer, Invocation } from './command.ts';
 import { effectJobs, patient } from './jobs.ts';
@@ -35,7 +36,9 @@ export async function render(cx: Invocation): Promise<Answer> {
   if (file === undefined) throw new UsageError('-f is missing: the objects to render');
   if (as !== 'objects' && as !== 'config' && as !== 'jobs') throw new UsageError('--as takes objects, config or jobs');
   // True randomness: what is rendered may be applied, and its passwords must be nobody's guess.
-  const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom });
+  // Whoever applies what is printed does so with rights of their own.
+  const env = { [ALLOW_HOST_ACCESS]: 'true' };
+  const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom, env });
   const kept = keep === undefined ? [] : readObjects(keep).filter(isGenerated);
   for (const object of [...kept, ...readObjects(file)]) world.admin.apply(inNamespace(object, namespace));
   await world.settle();

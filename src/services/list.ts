@@ -9,6 +9,7 @@ import { cinder } from './cinder/index.ts';
 import { glance } from './glance/index.ts';
 import { heat } from './heat/index.ts';
 import { horizon } from './horizon/index.ts';
+import { withoutHostAccess } from './host-access/index.ts';
 import { keystone } from './keystone/index.ts';
 import { mariadb } from './mariadb/index.ts';
 import { memcached } from './memcached/index.ts';
@@ -54,7 +55,7 @@ const unwritten = (kind: AnyKind): Plan<Managed> => {
 };
 
 export const PLANS: readonly Plan<never>[] = [
-  ...written.map(withRelease),
+  ...written.map(withRelease).map(withoutHostAccess),
   ...(KINDS.filter(kind => !written.some(done => done.kind.kind === kind.kind)).map(
     unwritten,
   ) as readonly Plan<never>[]),
