@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { KINDS } from '../../api/kinds.ts';
 import { createClient } from '../kube/client.ts';
 import type { Transport } from '../kube/transport.ts';
-import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
+import { OPERATOR_NAMESPACE, plansOf } from '../operator/manifests.ts';
 import { createOperator } from '../operator/operator.ts';
 import { clashOf, leaseName, type Scope, scopeAnnotations } from '../operator/scope.ts';
 import { WEBHOOK_NAME } from '../operator/webhook.ts';
@@ -224,11 +224,10 @@ const listOf = (text: string | undefined): string[] =>
 
 function chosen(kinds: string | undefined): typeof PLANS {
   const wanted = listOf(kinds).map(kind => kind.toLowerCase());
-  if (wanted.length === 0) return PLANS;
   for (const name of wanted)
     if (!PLANS.some(plan => plan.kind.kind.toLowerCase() === name))
       throw new UsageError(
         `--kinds: there is no kind ${name}; there are ${PLANS.map(plan => plan.kind.kind.toLowerCase()).join(', ')}`,
       );
-  return PLANS.filter(plan => wanted.includes(plan.kind.kind.toLowerCase()));
+  return plansOf(PLANS, wanted);
 }

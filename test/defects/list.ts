@@ -624,4 +624,32 @@ export const DEFECTS: readonly Defect[] = [
     replace: '...[...broken, ...times].filter',
     caughtBy: 'src/insight/admission.test.ts > rights on the node',
   },
+  {
+    name: 'an operator for some kinds does not watch what owns its objects',
+    file: 'src/services/reads.ts',
+    find: 'const all = [...plan.reads, ...named(plan.kind), ...ownersOf(plan.kind)];',
+    replace: 'const all = [...plan.reads, ...named(plan.kind)];',
+    caughtBy: 'test/functional/roles.test.ts > --kinds keystone follows',
+  },
+  {
+    name: 'both of two operators go on',
+    file: 'src/runtime/lease.ts',
+    find: 'if (why === undefined) return;',
+    replace: 'return;',
+    caughtBy: 'src/runtime/lease.test.ts > whoever comes later',
+  },
+  {
+    name: 'two operators that start at once both give way',
+    file: 'src/runtime/lease.ts',
+    find: 'const why = until > now && isFirst ? clash(metadata) : undefined;',
+    replace: 'const why = until > now ? clash(metadata) : undefined;',
+    caughtBy: 'src/runtime/lease.test.ts > of two that come at once',
+  },
+  {
+    name: 'the Secrets of all namespaces are watched',
+    file: 'src/operator/operator.ts',
+    find: 'cache.informer({ resource: Secret, namespaces, metadataOnly: true })',
+    replace: 'cache.informer({ resource: Secret, namespaces: [], metadataOnly: true })',
+    caughtBy: 'test/functional/roles.test.ts > of one namespace serves it',
+  },
 ];
