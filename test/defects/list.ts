@@ -578,9 +578,9 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'any driver of volumes is harmless',
     file: 'src/services/host-access/pod.ts',
-    find: "if (source === 'csi') {",
-    replace: "if (source === 'csi' && value === undefined) {",
-    caughtBy: 'src/services/host-access/host-access.test.ts > flexVolume|a driver of any kind',
+    find: 'return CSI_DRIVERS.includes(driver as string)',
+    replace: 'return driver !== undefined',
+    caughtBy: 'src/services/host-access/host-access.test.ts > a driver of any kind',
   },
   {
     name: 'a sidecar in a pod with rights on the node',
@@ -629,7 +629,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/services/reads.ts',
     find: 'const all = [...plan.reads, ...named(plan.kind), ...ownersOf(plan.kind)];',
     replace: 'const all = [...plan.reads, ...named(plan.kind)];',
-    caughtBy: 'test/functional/roles.test.ts > --kinds keystone follows',
+    caughtBy: 'test/functional/roles.test.ts > follows an edit of a Keystone',
   },
   {
     name: 'both of two operators go on',
@@ -651,5 +651,12 @@ export const DEFECTS: readonly Defect[] = [
     find: 'cache.informer({ resource: Secret, namespaces, metadataOnly: true })',
     replace: 'cache.informer({ resource: Secret, namespaces: [], metadataOnly: true })',
     caughtBy: 'test/functional/roles.test.ts > of one namespace serves it',
+  },
+  {
+    name: 'guests are root on their node',
+    file: 'src/services/nova/libvirt.ts',
+    find: "const GUESTS = 'nova';",
+    replace: "const GUESTS = 'root';",
+    caughtBy: 'src/services/nova/libvirt.test.ts > guests are neither root',
   },
 ];

@@ -1,8 +1,9 @@
 import type { Container } from 'kubernetes-types/core/v1.d.ts';
+import type { SpecOf } from '../../../api/kind.ts';
+import type { Cinder } from '../../../api/openstack/cinder.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Sections } from '../../oslo/model.ts';
 import { KOLLA_CAPABILITIES } from '../pod.ts';
-import type { CinderSpec } from './config.ts';
 
 /**
  * Copies between volumes and images or backups read them as root: os-brick asks the node who it is, Cinder looks into images
@@ -31,5 +32,5 @@ export const PRIVSEP: Sections = {
 export const backupMounts = ({
   backends = [],
   backup,
-}: DeepReadonly<Pick<CinderSpec, 'backends' | 'backup'>>): boolean =>
+}: DeepReadonly<Pick<SpecOf<typeof Cinder>, 'backends' | 'backup'>>): boolean =>
   backup?.driver === 'nfs' || backends.some(({ type }) => type !== 'ceph');
