@@ -417,7 +417,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'release: a refused change reaches the rows',
     file: 'src/runtime/plan/engine.ts',
-    find: 'if (refused) return refusedPass(engine, plan, object, pass, refused);',
+    find: 'if (plan.version && refused) return refusedPass(engine, plan, object, pass, plan.version.type, refused);',
     replace: '',
     caughtBy: 'test/functional/release.test.ts > is refused in reconcile',
   },
