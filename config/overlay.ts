@@ -37,4 +37,6 @@ for (const { path, text } of files) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
-console.log(`${files.length} files in ${out}; install it with: kubectl apply --server-side -k ${out} (and config/crd before it, once)`);
+console.log(
+  `${files.length} files in ${out}; install it with: kubectl apply --server-side -k ${out} (and config/crd before it, once)`,
+);
