@@ -49,7 +49,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'lint',
     summary: 'checks config texts against the option tables of the release',
     about:
-      'Unknown sections and options with a guess at what was meant, types, ranges, choices, renamed and deprecated names,\noptions that the operator sets, secrets in plain text, and traps of the format. Exit code 1 when there is an error.',
+      'Unknown sections and options with a guess at what was meant, types, ranges, choices, renamed and deprecated names,\noptions that the operator sets, secrets in plain text, traps of the format, and fields that would give pods rights on\nthe node. Exit code 1 when there is an error.',
     flags: [
       [
         '-f, --file <file>',
@@ -58,6 +58,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--release <release>', 'check as if this release ran; else that of the object'],
       ['--service <name>', 'whose text a .conf file is: nova, neutron, ml2_conf ...'],
       ['--strict', 'warnings count as errors'],
+      ['--allow-host-access', 'as with an operator that was started so: pods may get rights on the node'],
     ],
     examples: [
       ['-f cloud.yaml', 'before you apply it'],

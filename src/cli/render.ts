@@ -6,6 +6,7 @@ import { why } from '../insight/why.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { realRandom } from '../real/clock.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
+import { ALLOW_HOST_ACCESS } from '../services/host-access/index.ts';
 import { maskObject } from '../world/mask/fields.ts';
 import type { Answer, Invocation } from './command.ts';
 import { effectJobs, patient } from './jobs.ts';
@@ -40,7 +41,9 @@ export async function render(cx: Invocation): Promise<Answer> {
       '--as jobs is made to be applied, and its Secrets hold every password of the cloud: give --reveal, and keep the output as you keep passwords',
     );
   // True randomness: what is rendered may be applied, and its passwords must be nobody's guess.
-  const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom });
+  // Whoever applies what is printed does so with rights of their own.
+  const env = { [ALLOW_HOST_ACCESS]: 'true' };
+  const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom, env });
   const kept = keep === undefined ? [] : keptFrom(keep);
   for (const object of [...kept, ...readObjects(file)]) world.admin.apply(inNamespace(object, namespace));
   await world.settle();

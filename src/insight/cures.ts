@@ -207,6 +207,7 @@ for (const reason of [
   'NotSupported',
   'FileNotAllowed',
   'InvalidOverride',
+  'HostAccessRefused',
   'VolumeNotShared',
   'MetadataConflict',
   'CellsShare',

@@ -46,6 +46,11 @@ export const REASONS = {
     'spec.release asks for another release than the one that runs (status.release), and this operator cannot go there. What runs stays as it is; nothing below the object is written meanwhile.',
     'Set spec.release back to what status.release says.',
   ),
+  HostAccessRefused: entry(
+    'User',
+    'A field would give pods rights on the node, or change what runs in pods that have them. What runs stays as it is; nothing below the object is written meanwhile.',
+    'Take the field out; whoever runs the operator may allow it (run --allow-host-access).',
+  ),
   CellUnknown: entry(
     'User',
     "The database of Nova's API maps a cell that cellTemplates does not name; Nova can't list servers.",

@@ -10,6 +10,7 @@ import { sameJson } from '../runtime/plan/canonical.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { stall } from '../runtime/plan/unmet.ts';
+import { CURE, commandRefused } from './host-access/index.ts';
 import { partOf } from './names.ts';
 
 /** A file of a config Secret and where it belongs in the container. */
@@ -60,7 +61,7 @@ export async function userFiles<O extends Managed>(
   const texts: UserText[] = [];
   const own = (object: { kind: string; name: string }, text: string | undefined, field: string): void => {
     if (!text) return;
-    checkSyntax(text, object.name === cx.name ? field : `${object.kind} ${object.name} ${field}`);
+    checkText(cx, text, object.name === cx.name ? field : `${object.kind} ${object.name} ${field}`);
     texts.push({ object: `${object.kind} ${cx.namespace}/${object.name}`, field, text });
   };
   const self = { kind: cx.object.kind, name: cx.name };
@@ -143,7 +144,7 @@ async function secretFiles<O extends Managed>(
     const field = `${at}.customServiceConfigSecrets[${index}]`;
     const data: Readonly<Record<string, string>> = await cx.secret(name, [], field);
     for (const [part, text] of Object.entries(data).sort()) {
-      checkSyntax(text, `${field} (Secret ${name}, key ${part})`);
+      checkText(cx, text, `${field} (Secret ${name}, key ${part})`);
       const key = `03-${prefix}${String(index).padStart(2, '0')}-${part}.conf`;
       files.push({ key, path: `${folderOf(service)}/${key}`, text });
     }
@@ -231,7 +232,8 @@ export function startProblem(text: string): string | undefined {
 
 const LAST_VALID = 'correct it; until then everything runs on with the last valid text';
 
-function checkSyntax(text: string, field: string): void {
+/** Texts of owners and of Secrets reach an object without being in its spec, so they are looked at here. */
+function checkText<O extends Managed>(cx: Cx<O>, text: string, field: string): void {
   const result = parse(text);
   if ('error' in result)
     throw stall({
@@ -239,6 +241,14 @@ function checkSyntax(text: string, field: string): void {
       what: `${field} line ${result.error.line}, column ${result.error.column}: ${result.error.message}`,
       who: 'User',
       next: LAST_VALID,
+    });
+  const command = commandRefused(cx.object, text, cx.env);
+  if (command !== undefined)
+    throw stall({
+      reason: 'HostAccessRefused',
+      what: `${field} sets ${command}, a command of pods with rights on the node`,
+      who: 'User',
+      next: CURE,
     });
 }
 

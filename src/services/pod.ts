@@ -308,7 +308,7 @@ const POWERLESS: Container['securityContext'] = {
 };
 
 /** What kolla_start needs under sudo: to become root, and to copy files and give them away. Tried without any other. */
-const KOLLA_CAPABILITIES = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'];
+export const KOLLA_CAPABILITIES = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'];
 
 interface Profile {
   readonly command: readonly string[];
