@@ -47,6 +47,10 @@ format: setup ## let biome rewrite what it can
 manifests: setup ## write CRDs, RBAC, the Deployment, the reference pages and what was seen to work (docs/status.md)
 	$(TSX) config/generate.ts
 
+.PHONY: overlay
+overlay: setup ## an operator for some namespaces or kinds, for kustomize (ARGS="--namespaces a,b --kinds keystone --out folder")
+	@$(TSX) config/overlay.ts $(ARGS)
+
 .PHONY: oslo-tables
 oslo-tables: setup ## write the option tables of lint from the services' packages (installs them from PyPI once; 3 minutes)
 	$(TSX) lab/oslo/tables.ts $(ARGS)

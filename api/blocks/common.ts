@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { domain, host, httpUrl } from '../schema/forms.ts';
 import { flag, group, int, list, listMap, map, objectName, oneOf, text } from '../schema/helpers.ts';
 
 const RELEASES = ['2025.1', '2025.2', '2026.1'] as const;
@@ -164,11 +165,9 @@ export const expose = () => ({
         ['LoadBalancer', 'NodePort', 'External'],
         'How: a Service <name>-hosts of that type, or External when you route it yourself. Absent: External if hostname is set.',
       ).optional(),
-      hostname: text(
+      hostname: host(
         'Name or address that hosts use; required for External and NodePort, else taken from the load balancer. A certificate that is made for the service names it.',
-      )
-        .max(253)
-        .optional(),
+      ).optional(),
       port: int(
         1,
         65535,
@@ -197,11 +196,9 @@ const ingressShape = () => ({
 
 /** Public HTTP exposure of a cloud. */
 export const cloudIngress = () => ({
-  publicDomain: text(
+  publicDomain: domain(
     'Domain of the public endpoints, e.g. cloud.example.org gives keystone.cloud.example.org. Absent: no public endpoints outside the cluster.',
-  )
-    .max(253)
-    .optional(),
+  ).optional(),
   ingress: group(
     {
       ...ingressShape(),
@@ -217,14 +214,12 @@ export const cloudIngress = () => ({
 
 /** Public HTTP exposure of one service. */
 export const publicEndpoint = () => ({
-  publicURL: text(
+  publicURL: httpUrl(
     'URL that users reach this service at; the catalog has it too, where there is an entry for it. Absent: from ingress, else the internal one.',
-  )
-    .max(512)
-    .optional(),
+  ).optional(),
   ingress: group(
     {
-      hostname: text('Host name of the public endpoint.').max(253).optional(),
+      hostname: domain('Host name of the public endpoint.').optional(),
       path: text(
         'Path under that host when several services share it, e.g. /image. It reaches the API as it is: no ingress need remove it. Horizon and consoles work at the root only.',
       )

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { hostPort } from '../schema/forms.ts';
 import { fixedField, fixedPresence, list, objectName, type ValidationRule } from '../schema/helpers.ts';
 
 /*
@@ -50,7 +50,7 @@ const memcachedSecret = () => ({
 export const memcached = () => ({
   memcachedInstance: objectName('Memcached object to cache in.').default('memcached'),
   memcachedServers: list(
-    z.string().min(1).max(261).describe('host:port'),
+    hostPort('host:port'),
     'Addresses of existing memcached servers, instead of memcachedInstance.',
     32,
   ).optional(),
@@ -75,7 +75,7 @@ export const secretLinks = {
   }),
   memcached: () => ({
     memcachedServers: list(
-      z.string().min(1).max(261).describe('host:port'),
+      hostPort('host:port'),
       'Addresses of memcached servers; without any, nothing is cached.',
       32,
     ).optional(),

@@ -1,4 +1,5 @@
-import { immutableField, objectName, text, type ValidationRule } from '../schema/helpers.ts';
+import { title } from '../schema/forms.ts';
+import { immutableField, objectName, type ValidationRule } from '../schema/helpers.ts';
 import { actions, images, podProfile, release, tls, trust } from './common.ts';
 import { secretLinks } from './links.ts';
 import { pods, replicas } from './pod.ts';
@@ -27,5 +28,5 @@ export const cellNameRule = (): ValidationRule =>
   immutableField('cellName', 'Nova does not move hosts or databases between cells');
 
 export const region = () => ({
-  region: text('Region of the catalog.').min(1).max(255).default('RegionOne'),
+  region: title('Region of the catalog.', 255).default('RegionOne'),
 });

@@ -28,11 +28,7 @@ const scheduling = () => ({
     'CPU and memory of the main container.',
   ).optional(),
   nodeSelector: map(z.string().describe('Label value.'), 'Labels that a node must have to run the pods.').optional(),
-  tolerations: list(
-    open('A Toleration of core/v1: key, operator, value, effect, tolerationSeconds.'),
-    'Taints that the pods tolerate.',
-    32,
-  ).optional(),
+  tolerations: list(open('A Toleration of core/v1.'), 'Taints that the pods tolerate.', 32).optional(),
   topologySpread: list(
     open('A TopologySpreadConstraint of core/v1; labelSelector may be absent.'),
     'How pods spread over nodes or zones; absent: softly over nodes.',

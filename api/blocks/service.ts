@@ -1,3 +1,4 @@
+import { title } from '../schema/forms.ts';
 import { cel, immutable, immutableField, text, type ValidationRule } from '../schema/helpers.ts';
 import { lifecycle, publicEndpoint, tls } from './common.ts';
 import { database, databaseRules, identity, memcached } from './links.ts';
@@ -5,7 +6,7 @@ import { pods, replicas } from './pod.ts';
 
 export const region = () => ({
   region: immutable(
-    text('Region of the catalog that the endpoints go to.').min(1).max(255),
+    title('Region of the catalog that the endpoints go to.', 255),
     'every endpoint of the catalog carries it',
   ).default('RegionOne'),
 });

@@ -4,7 +4,8 @@ import { COMPUTE_DRIVERS, computeShape, NOVA_CHILD_NAME_LIMIT } from '../blocks/
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
 import { nova } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { immutable, oneOf, text } from '../schema/helpers.ts';
+import { httpUrl } from '../schema/forms.ts';
+import { immutable, oneOf } from '../schema/helpers.ts';
 
 export const NovaCompute = kind({
   in: nova,
@@ -30,9 +31,9 @@ export const NovaCompute = kind({
     ).default('libvirt'),
     ...computeShape(),
     ...secretLinks.messageBus(),
-    consoleURL: text('URL of the console proxy that users are sent to, without a path; absent: no consoles.')
-      .max(512)
-      .optional(),
+    consoleURL: httpUrl(
+      'URL of the console proxy that users are sent to, without a path; absent: no consoles.',
+    ).optional(),
   }),
   rules: [cellNameRule()],
 });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { actions, deletionPolicy, images, release } from '../blocks/common.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
+import { cephName } from '../schema/forms.ts';
 import { atMostOneOf, fixedPresence, group, int, listMap, objectName, oneOf, open, text } from '../schema/helpers.ts';
 
 /** Ceph 19.2, the oldest that current versions of Rook run. */
@@ -29,7 +30,7 @@ export const CephStorage = kind({
         secret: objectName(
           'Secret with ceph.conf and the keyring of an administrator, key ceph.client.<adminUser>.keyring.',
         ).optional(),
-        adminUser: text('Ceph user that may create pools and users.').min(1).max(63).default('admin'),
+        adminUser: cephName('Ceph user that may create pools and users.').default('admin'),
         keyringsSecret: objectName(
           'Secret with a keyring per service (ceph.client.<user>.keyring), when the administrator key must not enter the cluster.',
         ).optional(),
@@ -57,10 +58,10 @@ export const CephStorage = kind({
     ).optional(),
     pools: listMap(
       z.strictObject({
-        name: text('Name of the pool.').min(1).max(63),
+        name: cephName('Name of the pool.'),
         purpose: oneOf(['images', 'volumes', 'vms', 'backups'], 'What it is for; decides who gets a key to it.'),
         replicas: int(1, 10, 'Copies of each object.').optional(),
-        deviceClass: text('Only on devices of this class, e.g. ssd.').max(63).optional(),
+        deviceClass: cephName('Only on devices of this class, e.g. ssd.').optional(),
       }),
       ['name'],
       'Pools. Absent: images, volumes, vms and backups, in an external cluster followed by six digits of the owner id (images-1a2b3c).',

@@ -6,6 +6,7 @@ import { pods, template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
+import { cephName, nfsShare, nodePath, title, volumeGroup } from '../schema/forms.ts';
 import { fixedField, flag, group, list, listMap, objectName, oneOf, size, text, withRules } from '../schema/helpers.ts';
 
 const backend = () =>
@@ -17,12 +18,12 @@ const backend = () =>
         .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
       type: oneOf(['ceph', 'lvm', 'nfs'], 'Kind of storage.'),
       cephStorage: objectName('ceph: CephStorage object; absent means ceph.').optional(),
-      pool: text('ceph: pool; absent means the pool for volumes.').max(63).optional(),
-      volumeGroup: text('lvm: volume group; absent means cinder-volumes.').max(63).optional(),
+      pool: cephName('ceph: pool; absent means the pool for volumes.').optional(),
+      volumeGroup: volumeGroup('lvm: volume group; absent means cinder-volumes.').optional(),
       storageSize: size('lvm: size of a volume to build the group on, or with hostPath of the file.').optional(),
       storageClass: objectName('lvm: StorageClass of that volume (block mode).').optional(),
-      hostPath: text('lvm: directory on the node with the backing file.').max(1024).optional(),
-      shares: list(text('host:/export').max(1024), 'nfs: exports to keep volumes on.', 16).optional(),
+      hostPath: nodePath('lvm: directory on the node with the backing file.').optional(),
+      shares: list(nfsShare('host:/export'), 'nfs: exports to keep volumes on.', 16).optional(),
       ...pods(),
     }),
     [fixedField('cephStorage', 'ceph', 'volumes do not move; add a backend and retype them')],
@@ -39,7 +40,7 @@ export const Cinder = kind({
     ...apiService(),
     ...messageBus(),
     backends: listMap(backend(), ['name'], 'Where volumes live. Each gets a volume type of its name.', 16).optional(),
-    defaultVolumeType: text('Volume type when the user names none; absent: the first backend.').max(255).optional(),
+    defaultVolumeType: title('Volume type when the user names none; absent: the first backend.', 255).optional(),
     schedulerServiceTemplate: group(template(), 'cinder-scheduler, where it differs from the API.').optional(),
     backup: withRules(
       group(

@@ -4,17 +4,8 @@ import { housekeeping, storage } from '../blocks/common.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import {
-  fixedField,
-  immutableField,
-  list,
-  listMap,
-  objectName,
-  oneOf,
-  rule,
-  text,
-  withRules,
-} from '../schema/helpers.ts';
+import { cephName, plainName } from '../schema/forms.ts';
+import { fixedField, immutableField, list, listMap, objectName, oneOf, rule, withRules } from '../schema/helpers.ts';
 
 const STORES = ['ceph', 'pvc', 'swift'] as const;
 
@@ -40,10 +31,10 @@ export const Glance = kind({
     stores: listMap(
       withRules(
         z.strictObject({
-          name: text('Name that users select the store by.').min(1).max(63),
+          name: plainName('Name that users select the store by.'),
           type: oneOf(STORES, 'Kind of store.'),
           cephStorage: objectName('CephStorage object of this store.').optional(),
-          pool: text('Ceph pool of this store.').max(63).optional(),
+          pool: cephName('Ceph pool of this store.').optional(),
           secretName: objectName('Secret of a swift store: keys auth_url, user, key.').optional(),
         }),
         [fixedField('cephStorage', '', 'images do not move; add a store')],
@@ -54,7 +45,7 @@ export const Glance = kind({
     )
       .min(1)
       .optional(),
-    defaultStore: text('Entry of stores that takes images when the user names none.').max(63).optional(),
+    defaultStore: plainName('Entry of stores that takes images when the user names none.').optional(),
     importMethods: list(
       oneOf(['glance-direct', 'web-download', 'copy-image', 'glance-download'], 'Import method.'),
       'Import methods that users are allowed.',

@@ -5,7 +5,8 @@ import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { group, objectName, text } from '../schema/helpers.ts';
+import { httpUrl, title } from '../schema/forms.ts';
+import { group, objectName } from '../schema/helpers.ts';
 
 export const Heat = kind({
   in: openstack,
@@ -17,15 +18,13 @@ export const Heat = kind({
   spec: () => ({
     ...apiService(),
     ...messageBus(),
-    stackDomain: text('Keystone domain for the users that stacks make.').min(1).max(64).default('heat'),
+    stackDomain: title('Keystone domain for the users that stacks make.', 64).default('heat'),
     stackDomainAdminSecret: objectName(
       'Secret with the administrator of that domain (keys user, password), who exists already. Needed with keystoneSecret, whose user may not make domains. Absent: made and kept by the operator.',
     ).optional(),
-    cfnPublicURL: text(
+    cfnPublicURL: httpUrl(
       'URL at which servers reach heat-api-cfn, where stacks signal that they are done, without a path. Absent: from ingress, else the internal one.',
-    )
-      .max(512)
-      .optional(),
+    ).optional(),
     encryptionKeySecret: objectName(
       'Secret with the key that parameters are encrypted with, key auth_encryption_key (32 characters). Absent: generated once and kept.',
     ).optional(),

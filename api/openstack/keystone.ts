@@ -6,6 +6,7 @@ import { databaseName, databaseNameRule, region } from '../blocks/service.ts';
 import { time } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
+import { title } from '../schema/forms.ts';
 import { group, int, objectName, text } from '../schema/helpers.ts';
 
 export const Keystone = kind({
@@ -21,8 +22,8 @@ export const Keystone = kind({
     ...database(),
     ...databaseName(),
     ...memcached(),
-    adminUser: text('Name of the administrator.').min(1).max(255).default('admin'),
-    adminProject: text('Project of the administrator.').min(1).max(64).default('admin'),
+    adminUser: title('Name of the administrator.', 255).default('admin'),
+    adminProject: title('Project of the administrator.', 64).default('admin'),
     adminPasswordSecret: objectName(
       'Secret with the administrator password, key password. Absent: generated once as keystone-admin.',
     ).optional(),

@@ -3,6 +3,7 @@ import { innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas } from '../blocks/pod.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
+import { host } from '../schema/forms.ts';
 import { fixedPresence, group, immutableField, int, objectName, text } from '../schema/helpers.ts';
 
 export const MariaDB = kind({
@@ -21,7 +22,7 @@ export const MariaDB = kind({
     ).optional(),
     external: group(
       {
-        hostname: text('Name or address of the server.').min(1).max(253).optional(),
+        hostname: host('Name or address of the server.').optional(),
         port: int(1, 65535, 'Port of the server.').default(3306),
         adminSecret: objectName(
           'Secret with a user that may create databases and users: keys user, password; optional ca.crt.',

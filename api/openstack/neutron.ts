@@ -5,7 +5,8 @@ import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { bridges, datapath } from '../blocks/switch.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
-import { group, int, objectName, oneOf, text } from '../schema/helpers.ts';
+import { domain } from '../schema/forms.ts';
+import { group, int, objectName, oneOf } from '../schema/helpers.ts';
 
 export const Neutron = kind({
   in: openstack,
@@ -34,7 +35,7 @@ export const Neutron = kind({
       'The switch on the nodes under mechanism ovs. Under ovn it is that of the OVNNetwork.',
     ).prefault({}),
     mtu: int(68, 65_535, 'MTU of the physical networks; tenant networks get what the tunnel leaves.').optional(),
-    dnsDomain: text('Domain of the names that guests get.').max(253).optional(),
+    dnsDomain: domain('Domain of the names that guests get.').optional(),
     workersServiceTemplate: group(
       template(),
       'Periodic, maintenance and rpc workers beside the API, where they differ from it.',

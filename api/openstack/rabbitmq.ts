@@ -3,6 +3,7 @@ import { expose, innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas } from '../blocks/pod.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
+import { host, httpUrl } from '../schema/forms.ts';
 import { fixedPresence, group, immutableField, int, objectName, text } from '../schema/helpers.ts';
 
 export const RabbitMQ = kind({
@@ -18,9 +19,9 @@ export const RabbitMQ = kind({
     ...storage('5Gi'),
     external: group(
       {
-        hostname: text('Name or address that services connect to.').min(1).max(253).optional(),
+        hostname: host('Name or address that services connect to.').optional(),
         port: int(1, 65535, 'AMQP port.').default(5672),
-        managementURL: text('URL of the management API, e.g. http://bus.example.org:15672.').max(512).optional(),
+        managementURL: httpUrl('URL of the management API, e.g. http://bus.example.org:15672.').optional(),
         adminSecret: objectName(
           'Secret with a user that has the tag administrator: keys user, password; optional ca.crt.',
         ).optional(),

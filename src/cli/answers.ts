@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { detailOf } from '../insight/detail.ts';
+import { hidden } from '../insight/hide.ts';
 import { overviewOf } from '../insight/overview.ts';
 import { settingsOf } from '../insight/settings.ts';
 import { isOurs, type Live } from '../insight/view.ts';
@@ -31,7 +32,7 @@ export function answersOf(source: Source, clock: Clock, { plans = true } = {}): 
     async overview() {
       const snapshot = await look('look');
       const { view, where, notes } = snapshot;
-      return hidden(snapshot, {
+      return hidden(snapshot.hide, {
         ...overviewOf(view),
         now: view.now,
         live: source.live,
@@ -44,12 +45,14 @@ export function answersOf(source: Source, clock: Clock, { plans = true } = {}): 
     async detail(ref) {
       const snapshot = await look('look');
       const object = find(snapshot, ref);
-      return object && hidden(snapshot, { ...detailOf(snapshot.view, object), why: await toldWhy(snapshot, object) });
+      return (
+        object && hidden(snapshot.hide, { ...detailOf(snapshot.view, object), why: await toldWhy(snapshot, object) })
+      );
     },
     async settings(ref) {
       const snapshot = await look('config');
       const object = find(snapshot, ref);
-      return object && hidden(snapshot, { settings: settingsOf(snapshot.view, object), notes: snapshot.notes });
+      return object && hidden(snapshot.hide, { settings: settingsOf(snapshot.view, object), notes: snapshot.notes });
     },
     ...(plans && { plan: text => refusing(() => planned(source, text)) }),
   };
@@ -63,20 +66,7 @@ async function planned(source: Source, text: string): Promise<{ plan: unknown; o
   const { effectText, planOf } = await import('./plan.ts');
   const snapshot = await source.read('whole', ...wanted);
   const { data } = await planOf(snapshot, edit, {});
-  return hidden(snapshot, { plan: data, outside: data.effects.map(effectText) });
-}
-
-/** A last look over everything that leaves: what is a secret is known by its value here, not by its name. */
-export function hidden<T>({ hide }: Pick<Snapshot, 'hide'>, answer: T): T {
-  // Texts as they are, not as JSON writes them: there a quotation mark in a password is two characters.
-  const texts: string[] = [];
-  const json = JSON.stringify(answer, (_key, value: unknown) => {
-    if (typeof value === 'string') texts.push(value);
-    return value;
-  });
-  const all = texts.join('\0');
-  if (hide(all) === all) return answer;
-  return JSON.parse(json, (_key, value: unknown) => (typeof value === 'string' ? hide(value) : value)) as T;
+  return { plan: data, outside: data.effects.map(effectText) };
 }
 
 async function refusing<T>(run: () => Promise<T>): Promise<T> {

@@ -49,7 +49,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'lint',
     summary: 'checks config texts against the option tables of the release',
     about:
-      'Unknown sections and options with a guess at what was meant, types, ranges, choices, renamed and deprecated names,\noptions that the operator sets, secrets in plain text, and traps of the format. Exit code 1 when there is an error.',
+      'Unknown sections and options with a guess at what was meant, types, ranges, choices, renamed and deprecated names,\noptions that the operator sets, secrets in plain text, traps of the format, and fields that would give pods rights on\nthe node. Exit code 1 when there is an error.',
     flags: [
       [
         '-f, --file <file>',
@@ -58,6 +58,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--release <release>', 'check as if this release ran; else that of the object'],
       ['--service <name>', 'whose text a .conf file is: nova, neutron, ml2_conf ...'],
       ['--strict', 'warnings count as errors'],
+      ['--allow-host-access', 'as with an operator that was started so: pods may get rights on the node'],
     ],
     examples: [
       ['-f cloud.yaml', 'before you apply it'],
@@ -92,19 +93,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'render',
     summary: 'what the operator would make of a file, without a cluster: objects, config files, or all as Jobs',
     about:
-      'The operator is run in this process on an embedded cluster, and what it sends is printed. Passwords are made anew\nfor each run, unless --keep names an earlier output; in config files they are masked unless --reveal. With --as jobs\ndatabases, users and the catalog come as Jobs too: kubectl apply of it makes a cloud on a cluster without the operator.\nExit code 1 when it does not end well.',
+      'The operator is run in this process on an embedded cluster, and what it sends is printed. Passwords are made anew\nfor each run, unless --keep names an earlier output, and hidden unless --reveal: what is shown without it is for\nreading, and the API server refuses its Secrets. With --as jobs databases, users and the catalog come as Jobs too:\nkubectl apply of it makes a cloud on a cluster without the operator, so it needs --reveal.\nExit code 1 when it does not end well.',
     flags: [
       ['-f, --file <file>', 'the objects: a file, a folder, or - for standard input'],
       ['-n, --namespace <name>', 'where they would be', 'openstack'],
       ['--service <name>', 'only what is made for it: nova, Keystone ...'],
       ['--as <what>', 'objects, config or jobs', 'objects'],
-      ['--keep <file>', 'an earlier output, whose passwords and keys stay as they are'],
-      ['--reveal', 'show passwords in config files'],
+      ['--keep <file>', 'an earlier output with --reveal, whose passwords and keys stay as they are'],
+      ['--reveal', 'with passwords, for kubectl apply: keep the output as you keep passwords'],
     ],
     examples: [
       ['-f cloud.yaml', 'every Secret, Service, Job and workload as YAML'],
       ['-f cloud.yaml --service nova --as config', "Nova's config files"],
-      ['-f cloud.yaml --as jobs | kubectl apply -f -', 'a cloud without an operator'],
+      ['-f cloud.yaml --as jobs --reveal | kubectl apply -f -', 'a cloud without an operator'],
       ['-f cloud.yaml -o json', 'a List for programs'],
     ],
     reads: 'none',

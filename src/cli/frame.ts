@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import { type Hide, hidden } from '../insight/hide.ts';
 import { realClock } from '../real/clock.ts';
 import { sleep } from '../world/world.ts';
 import type { Answer, CommandSpec, Flags } from './command.ts';
@@ -54,21 +55,34 @@ export function addCommand(
       .slice(0, spec.args ? spec.args.split(' ').length : 0)
       .flat()
       .filter(arg => arg !== undefined);
+    const hides: Hide[] = [];
+    const hide: Hide = flags.reveal ? text => text : text => hides.reduce((out, each) => each(out), text);
     const cx = {
       args: args as string[],
       flags,
-      snapshot: () => readSource(flags, spec.reads === 'none' ? 'look' : spec.reads),
-      say: (text: string) => terminal.out(text),
+      snapshot: async () => {
+        const snapshot = await readSource(flags, spec.reads === 'none' ? 'look' : spec.reads);
+        hides.splice(0, hides.length, snapshot.hide);
+        return snapshot;
+      },
+      say: (text: string) => terminal.out(hide(text)),
     };
-    const run = () => spec.run(cx);
+    // The last look, whatever the command did: no value of a Secret leaves unless somebody asked for it.
+    const run = async () => {
+      try {
+        const answer = await spec.run(cx);
+        return { ...answer, data: hidden(hide, answer.data), text: (paper: Paper) => hide(answer.text(paper)) };
+      } catch (error) {
+        if (error instanceof Error) error.message = hide(error.message);
+        throw error;
+      }
+    };
     if (flags.follow && spec.follow)
       return spec.follow(
         cx,
         {
           paper: terminal.paper,
-          line: text =>
-            terminal.out(`${text}
-`),
+          line: text => terminal.out(`${hide(text)}\n`),
         },
         realClock,
       );

@@ -26,6 +26,7 @@ const around = {
         image: 'own/rabbit:1',
       },
     },
+    { kind: 'Secret', metadata: { name: 'openstack-hash-key' }, data: { key: 'YWJj' } },
   ] as AnyObject[],
 };
 const call = (more: Partial<Call>): Call => ({ port: 'sql', address: at, by: 'Glance glance', ...more }) as Call;

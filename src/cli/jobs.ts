@@ -5,9 +5,13 @@ import type { Call } from '../embedded/backends/believing.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { MARK } from '../real/identity.ts';
 import { shortHash } from '../runtime/plan/canonical.ts';
+import { keyedHash } from '../runtime/plan/keyed.ts';
+import { HASH_KEY_SECRET } from '../runtime/plan/names.ts';
 import { type ImageChoice, imageOf } from '../services/images.ts';
 import { podLabels } from '../services/names.ts';
 import { type PodBlock, podSpec } from '../services/pod.ts';
+import { optionFile } from '../world/quote/option-file.ts';
+import { urlHost } from '../world/quote/url.ts';
 import { ENSURE } from './ensure.ts';
 
 /**
@@ -115,7 +119,7 @@ function jobOf(calls: readonly Call[], around: Surroundings): readonly [AnyObjec
   const server = serverAt(host, around);
   const block = server.spec as PodBlock & ImageChoice;
   const labels = podLabels(kind, object, step);
-  const name = `${object}-${step}-${shortHash(files)}`;
+  const name = `${object}-${step}-${hashOfFiles(files, around)}`;
   const process = {
     name: step,
     image: imageOf(image, block, around.env),
@@ -148,6 +152,14 @@ function jobOf(calls: readonly Call[], around: Surroundings): readonly [AnyObjec
   ];
 }
 
+/** The files hold passwords: with the key of the namespace, as the operator names what holds secrets. */
+function hashOfFiles(files: Readonly<Record<string, string>>, { objects }: Surroundings): string {
+  const secret = objects.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === HASH_KEY_SECRET);
+  const { key } = (secret?.data ?? {}) as { readonly key?: string };
+  if (key === undefined) throw new Error(`no Secret ${HASH_KEY_SECRET} in the rendered cloud`);
+  return keyedHash({ id: '', key: Buffer.from(key, 'base64').toString() }, files).slice(0, 8);
+}
+
 const encoded = (files: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text).toString('base64')]));
 
@@ -166,16 +178,13 @@ function serverAt(host: string, { objects }: Surroundings): AnyObject {
   return found;
 }
 
-/** A value of an option file: quoted, because a password may hold `#` or blanks. */
-const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-
 function sqlFiles(at: SqlAddress, calls: readonly Call[]): Record<string, string> {
   const client = [
     '[client]',
-    `host=${at.host}`,
+    `host=${urlHost(at.host).replace(/^\[(.*)\]$/, '$1')}`,
     `port=${at.port}`,
-    `user=${quoted(at.user)}`,
-    `password=${quoted(at.password)}`,
+    `user=${optionFile(at.user)}`,
+    `password=${optionFile(at.password)}`,
     // As the operator connects: in plain unless there is a CA. Newer clients would insist on TLS.
     ...(at.ca === undefined ? ['skip-ssl'] : [`ssl-ca=${FOLDER}/ca.crt`, 'ssl-verify-server-cert']),
   ];

@@ -1,5 +1,5 @@
 import { below, type Live, namespaceOf } from '../insight/view.ts';
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import { type Clock, sleep } from '../world/world.ts';
 import type { Answer, Invocation } from './command.ts';
 import type { Paper, Style } from './print.ts';
@@ -124,11 +124,14 @@ async function linesOf(
 ): Promise<readonly Line[]> {
   const at = { namespace: namespaceOf(pod), name: pod.metadata.name };
   const text = await fetch(at, container, { ...options, timestamps: true });
-  return (text ?? '')
+  const found = (text ?? '')
     .split('\n')
     .filter(Boolean)
     .map(line => {
       const [, time = '', rest = line] = /^(\d{4}-\d\d-\d\dT\S+Z) (.*)$/.exec(line) ?? [];
-      return { at: time, pod: at.name, container, text: redactText(rest) };
+      return { at: time, text: rest };
     });
+  // All lines at once and without their times: a key has several, and a file's lines begin where it printed them.
+  const masked = maskShapes(found.map(line => line.text).join('\n')).split('\n');
+  return found.map((line, index) => ({ at: line.at, pod: at.name, container, text: masked[index] ?? '' }));
 }

@@ -1,11 +1,11 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Change, DERIVED } from '../insight/diff.ts';
+import { hidden, hiderOf } from '../insight/hide.ts';
 import type { Live } from '../insight/view.ts';
 import type { AnyObject, Status } from '../kube/object.ts';
-import { Deployment, pathOf } from '../kube/resource.ts';
 import type { Transport } from '../kube/transport.ts';
-import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
 import type { Answer, Invocation } from './command.ts';
+import { deployedOperator } from './deployed.ts';
 import { type Planned, planned, type Rehearsed } from './planning.ts';
 import { type Paper, type Style, table, wrapped } from './print.ts';
 import { isKnown } from './resources.ts';
@@ -69,7 +69,7 @@ export async function planOf(
     }),
   );
   const { anyway, steps, order, effects, warnings, why, unsettled } = result;
-  const data = {
+  const data: PlanData = {
     // An operator upgrade is what this version does to the objects as they are.
     changes: operator ? anyway : result.changes,
     restarts: restartsOf(result, snapshot.view.objects),
@@ -83,7 +83,12 @@ export async function planOf(
     why,
     ...(unsettled && { unsettled }),
   };
-  return { data, stuck: unsettled !== undefined || why.causes.length > 0 };
+  const given = hiderOf(edit);
+  // Before it is written down: what is cut to the width of a terminal is not found any more.
+  return {
+    data: hidden(text => given(snapshot.hide(text)), data),
+    stuck: unsettled !== undefined || why.causes.length > 0,
+  };
 }
 
 /** What the API server's own rules say against the edit is the user's to mend. */
@@ -132,25 +137,6 @@ function restartsOf({ changes, steps }: Planned, before: readonly Live[]): reado
         because: because.length > 0 ? because : fields,
       };
     });
-}
-
-/** The version and the settings of the operator that runs, where it may be seen. */
-async function deployedOperator({
-  transport,
-}: Snapshot): Promise<{ version: string; env: Record<string, string> } | undefined> {
-  if (transport === undefined) return undefined;
-  const answer = await transport.send({
-    method: 'GET',
-    path: pathOf(Deployment, OPERATOR_NAMESPACE, 'openstack-operator'),
-  });
-  if (answer.status !== 200) return undefined;
-  type Container = { image?: string; env?: { name: string; value?: string }[] };
-  const spec = (answer.body as AnyObject).spec as { template?: { spec?: { containers?: Container[] } } };
-  const container = spec.template?.spec?.containers?.[0];
-  const env = Object.fromEntries(
-    (container?.env ?? []).flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
-  );
-  return { version: container?.image?.split(':').at(-1) ?? 'unknown', env };
 }
 
 function assumptionsOf(

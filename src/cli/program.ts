@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import { cloudCommand } from './cloud.ts';
 import { COMMANDS } from './commands.ts';
 import { addCommand, type Terminal } from './frame.ts';
@@ -27,7 +27,7 @@ export async function execute(name: string, args: readonly string[], terminal: T
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.err(`${name}: ${redactText(error instanceof Error ? error.message : String(error))}\n`);
+    terminal.err(`${name}: ${maskShapes(error instanceof Error ? error.message : String(error))}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }

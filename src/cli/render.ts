@@ -1,11 +1,13 @@
 import { stringify } from 'yaml';
 import { filesOf } from '../insight/config.ts';
+import { HIDDEN, type Hide, hiderOf, masking } from '../insight/hide.ts';
 import { isOurs, type Live, type View, viewOf } from '../insight/view.ts';
 import { why } from '../insight/why.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { realRandom } from '../real/clock.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
-import { redactText } from '../world/log.ts';
+import { ALLOW_HOST_ACCESS } from '../services/host-access/index.ts';
+import { maskObject } from '../world/mask/fields.ts';
 import type { Answer, Invocation } from './command.ts';
 import { effectJobs, patient } from './jobs.ts';
 import { inNamespace, type Simulation, simulate } from './simulation.ts';
@@ -34,9 +36,15 @@ export async function render(cx: Invocation): Promise<Answer> {
   const { file, as, service, namespace = 'openstack', reveal, keep } = cx.flags as Flags;
   if (file === undefined) throw new UsageError('-f is missing: the objects to render');
   if (as !== 'objects' && as !== 'config' && as !== 'jobs') throw new UsageError('--as takes objects, config or jobs');
+  if (as === 'jobs' && !reveal)
+    throw new UsageError(
+      '--as jobs is made to be applied, and its Secrets hold every password of the cloud: give --reveal, and keep the output as you keep passwords',
+    );
   // True randomness: what is rendered may be applied, and its passwords must be nobody's guess.
-  const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom });
-  const kept = keep === undefined ? [] : readObjects(keep).filter(isGenerated);
+  // Whoever applies what is printed does so with rights of their own.
+  const env = { [ALLOW_HOST_ACCESS]: 'true' };
+  const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom, env });
+  const kept = keep === undefined ? [] : keptFrom(keep);
   for (const object of [...kept, ...readObjects(file)]) world.admin.apply(inNamespace(object, namespace));
   await world.settle();
   const view = viewOf(world.objects(), world.now());
@@ -48,14 +56,17 @@ export async function render(cx: Invocation): Promise<Answer> {
     one => service === undefined || one.for.some(label => matches(label, service)),
   );
   if (all.length === 0 && service !== undefined) throw new UsageError(`nothing is rendered for ${service}`);
+  const mask: Hide = reveal ? text => text : masking(hiderOf(world.objects()));
   const problems = [
     ...causes.map(cause => `# ${cause.reason}: ${cause.what}. ${cause.who}: ${cause.next}\n`),
     // Nothing moves any more: what is on its way now never arrives.
     ...moving.map(object => `# ${object} is not Ready in the end\n`),
-  ].join('');
+  ]
+    .map(mask)
+    .join('');
   const code = problems === '' ? 0 : 1;
   if (as !== 'config') {
-    const items = all.map(one => one.object);
+    const items = all.map(({ object }) => (reveal ? object : shown(object, mask)));
     return {
       data: { apiVersion: 'v1', kind: 'List', items },
       text: () => problems + items.map(yaml).join('---\n').trimEnd(),
@@ -68,7 +79,8 @@ export async function render(cx: Invocation): Promise<Answer> {
       filesOf(object).map(({ name, text }) => ({
         secret: object.metadata.name,
         file: name,
-        text: reveal ? text : redactText(text),
+        // What customServiceConfigSecrets bring (03-) is secret as a whole.
+        text: name.startsWith('03-') && !reveal ? `${HIDDEN}\n` : mask(text),
       })),
     );
   const text = () =>
@@ -78,6 +90,26 @@ export async function render(cx: Invocation): Promise<Answer> {
       .join('\n')
       .trimEnd();
   return { data: { files }, text, code };
+}
+
+/**
+ * An object for people to read. Values of Secrets are replaced by a word that is no base64, so that the API server refuses
+ * the Secret: what was rendered without --reveal can't become a cloud whose password is `***`.
+ */
+function shown(object: AnyObject, mask: Hide): AnyObject {
+  const masked = maskObject(object, mask);
+  if (object.kind !== 'Secret') return masked;
+  return { ...masked, data: Object.fromEntries(Object.keys(object.data ?? {}).map(key => [key, HIDDEN])) };
+}
+
+function keptFrom(file: string): readonly AnyObject[] {
+  const kept = readObjects(file).filter(isGenerated);
+  const empty = kept.find(({ data }) => Object.values(data ?? {}).includes(HIDDEN));
+  if (empty)
+    throw new UsageError(
+      `${file}: Secret ${empty.metadata.name} has no values, because it was rendered without --reveal: render it with --reveal, and keep that`,
+    );
+  return kept;
 }
 
 const yaml = (object: AnyObject): string =>

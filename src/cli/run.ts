@@ -4,8 +4,9 @@ import { type Command, Option } from 'commander';
 import { KINDS } from '../../api/kinds.ts';
 import { createClient } from '../kube/client.ts';
 import type { Transport } from '../kube/transport.ts';
-import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
+import { OPERATOR_NAMESPACE, plansOf } from '../operator/manifests.ts';
 import { createOperator } from '../operator/operator.ts';
+import { clashOf, leaseName, type Scope, scopeAnnotations } from '../operator/scope.ts';
 import { WEBHOOK_NAME } from '../operator/webhook.ts';
 import { realClock, realRandom } from '../real/clock.ts';
 import { realCloud } from '../real/cloud.ts';
@@ -18,8 +19,10 @@ import { prometheusMetrics } from '../runtime/prometheus.ts';
 import { createProbeServer } from '../server/http.ts';
 import { PLANS } from '../services/list.ts';
 import type { Log } from '../world/log.ts';
+import { KnownSecrets } from '../world/mask/known.ts';
 import { uuid } from '../world/world.ts';
 import { endOnFatal } from './fatal.ts';
+import { settingsBy } from './settings.ts';
 import { portOf, UsageError } from './yaml.ts';
 
 interface RunOptions {
@@ -36,6 +39,8 @@ interface RunOptions {
   readonly pageCert?: string;
   readonly pageKey?: string;
   readonly webhookPort?: string;
+  readonly allowHostAccess?: boolean;
+  readonly trustedRegistries?: string;
   readonly logLevel: Level;
 }
 
@@ -68,6 +73,11 @@ export function runCommand(program: Command): void {
     .option('--page-cert <file>', 'certificate for it (PEM), with --page-key')
     .option('--page-key <file>', 'its private key (PEM)')
     .option('--webhook-port <port>', 'answer admission reviews there; config/webhook asks for it')
+    .option('--allow-host-access', 'let specs give pods rights on the node: privileged, hostPath, tokens and the like')
+    .option(
+      '--trusted-registries <list>',
+      'where specs may take images of pods with rights on the node from, beside the own',
+    )
     .addOption(new Option('--log-level <level>', 'how much it tells').choices(LEVELS).default('info'))
     .addHelpText(
       'after',
@@ -84,14 +94,19 @@ async function run(options: RunOptions): Promise<void> {
   // What is wrong with the command line is told before anything is asked of a cluster.
   const plans = chosen(options.kinds);
   const port = portOf(options.port, '--port');
-  const log = createLog(options.logLevel);
+  const env = { ...process.env, ...settingsBy(options) };
+  const known = new KnownSecrets();
+  const log = createLog(options.logLevel, undefined, text => known.mask(text));
   const metrics = prometheusMetrics({ process: true });
   const credentials = loadCredentials({ kubeconfig: options.kubeconfig, context: options.context, env: process.env });
   const cluster = connect(credentials);
   const reviews = connect(credentials, { connections: REVIEW_CONNECTIONS });
   const cloud = realCloud({ clock: realClock });
   const stop = new AbortController();
-  const suffix = options.kinds ? `-${listOf(options.kinds).sort().join('-').toLowerCase()}` : '';
+  const scope: Scope = {
+    namespaces: listOf(options.namespaces),
+    kinds: listOf(options.kinds).map(kind => kind.toLowerCase()),
+  };
   const health = {
     live: {
       loop: () => undefined,
@@ -101,14 +116,15 @@ async function run(options: RunOptions): Promise<void> {
     ready: { manager: () => operator.manager.ready() },
   };
   const probes = createProbeServer({ port, host: options.host, health, metrics });
-  const webhook = options.webhookPort && (await openWebhook(options, reviews, log, stop.signal));
+  const webhook = options.webhookPort && (await openWebhook(options, reviews, env, log, stop.signal));
   const operator = createOperator({
     world: { cluster, cloud, clock: realClock, random: realRandom },
     plans,
     log,
+    known,
     metrics,
-    env: process.env,
-    namespaces: listOf(options.namespaces),
+    env,
+    namespaces: scope.namespaces,
     instance: process.env.POD_NAME ?? hostname(),
     servers: [
       probes,
@@ -120,7 +136,9 @@ async function run(options: RunOptions): Promise<void> {
     ...(options.leaderElect && {
       election: {
         namespace: options.leaseNamespace ?? OPERATOR_NAMESPACE,
-        name: `openstack-operator${suffix}`,
+        name: leaseName(scope),
+        annotations: scopeAnnotations(scope),
+        clash: lease => clashOf(scope, lease),
         // A pod's name is never used twice, and its container starts again only when the last process is dead: after a
         // crash the same name finds its own lease and need not wait for it to expire.
         identity: process.env.POD_NAME ?? `${hostname()}_${uuid(realRandom)}`,
@@ -172,8 +190,9 @@ async function pageServer(
 
 /** With a certificate from the start: without one nobody could talk to it. */
 async function openWebhook(
-  { webhookPort, host, leaseNamespace = OPERATOR_NAMESPACE }: RunOptions,
+  { webhookPort, host, namespaces, leaseNamespace = OPERATOR_NAMESPACE }: RunOptions,
   cluster: Transport,
+  env: Readonly<Record<string, string | undefined>>,
   log: Log,
   signal: AbortSignal,
 ): Promise<Server> {
@@ -188,9 +207,13 @@ async function openWebhook(
     port: portOf(webhookPort, '--webhook-port'),
     host,
     certificate,
+    env,
     clock: realClock,
     log,
-    neighbours: { list: async kind => (await client.list(KINDS.find(one => one.kind === kind)!)).items },
+    namespaces: listOf(namespaces),
+    neighbours: {
+      list: async (kind, namespace) => (await client.list(KINDS.find(one => one.kind === kind)!, { namespace })).items,
+    },
   });
   void keeping(keeper, certificate, renewed => webhook.renew(renewed), signal).catch(() => undefined);
   return webhook;
@@ -204,11 +227,10 @@ const listOf = (text: string | undefined): string[] =>
 
 function chosen(kinds: string | undefined): typeof PLANS {
   const wanted = listOf(kinds).map(kind => kind.toLowerCase());
-  if (wanted.length === 0) return PLANS;
   for (const name of wanted)
     if (!PLANS.some(plan => plan.kind.kind.toLowerCase() === name))
       throw new UsageError(
         `--kinds: there is no kind ${name}; there are ${PLANS.map(plan => plan.kind.kind.toLowerCase()).join(', ')}`,
       );
-  return PLANS.filter(plan => wanted.includes(plan.kind.kind.toLowerCase()));
+  return plansOf(PLANS, wanted);
 }

@@ -1,14 +1,7 @@
-import { hider } from '../insight/bundle.ts';
 import { filesOf } from '../insight/config.ts';
+import { HIDDEN, type Hide, secretsIn } from '../insight/hide.ts';
 import type { AnyObject } from '../kube/object.ts';
-
-/** Longer values (certificates, Helm releases) appear whole in no answer. */
-const LONGEST_HIDDEN = 512;
-
-export type Hide = (text: string) => string;
-
-/** Takes the values of these Secrets out of a text. */
-export const hiding = (objects: readonly AnyObject[]): Hide => hider(objects, () => '(secret)', LONGEST_HIDDEN);
+import { Matcher } from '../world/mask/matcher.ts';
 
 /** undefined: they could not be read. */
 export interface SecretReader {
@@ -24,51 +17,58 @@ export interface SecretMemory {
   readonly hide: Hide;
 }
 
+interface Kept {
+  /** Without content, unless it is the config of a service. */
+  readonly secret: AnyObject;
+  readonly values: readonly string[];
+}
+
 /**
  * A look asks for names and versions; content comes over the wire when some version is new, so never at rest. What is
- * kept of it: short values, because no answer may hold one, and the config of services, because people ask for it.
+ * kept of it: what no answer may hold, and the config of services, because people ask for it.
  */
 export function createSecretMemory(): SecretMemory {
-  const kept = new Map<string, ReadonlyMap<string, AnyObject>>();
-  let hide: Hide | undefined;
+  const kept = new Map<string, ReadonlyMap<string, Kept>>();
+  const matcher = new Matcher();
+
+  function replace(namespace: string, now: ReadonlyMap<string, Kept> | undefined): void {
+    const before = kept.get(namespace);
+    for (const [version, { values }] of now ?? [])
+      if (!before?.has(version)) for (const value of values) matcher.add(value);
+    for (const [version, { values }] of before ?? [])
+      if (!now?.has(version)) for (const value of values) matcher.remove(value);
+    if (now) kept.set(namespace, now);
+    else kept.delete(namespace);
+  }
 
   async function lookIn(reader: SecretReader, namespace: string): Promise<readonly AnyObject[]> {
     const before = kept.get(namespace);
     const names = before && (await reader.names(namespace));
     const isNew = names && (names.length !== before.size || names.some(secret => !before.has(versionOf(secret))));
     const whole = !before || isNew ? await reader.whole(namespace) : undefined;
-    if (whole) {
-      kept.set(namespace, new Map(whole.map(secret => [versionOf(secret), reduced(secret)])));
-      hide = undefined;
-    }
+    if (whole)
+      replace(
+        namespace,
+        new Map(whole.map(secret => [versionOf(secret), before?.get(versionOf(secret)) ?? keptOf(secret)])),
+      );
     // What could not be read this time is still not for everybody's eyes.
-    return [...(kept.get(namespace)?.values() ?? [])];
+    return [...(kept.get(namespace)?.values() ?? [])].map(({ secret }) => secret);
   }
 
   return {
     async look(reader, namespaces) {
-      for (const namespace of kept.keys())
-        if (!namespaces.includes(namespace)) {
-          kept.delete(namespace);
-          hide = undefined;
-        }
+      for (const namespace of [...kept.keys()]) if (!namespaces.includes(namespace)) replace(namespace, undefined);
       return (await Promise.all(namespaces.map(namespace => lookIn(reader, namespace)))).flat();
     },
-    get hide() {
-      hide ??= hiding([...kept.values()].flatMap(secrets => [...secrets.values()]));
-      return hide;
-    },
+    hide: text => matcher.replace(text, () => HIDDEN),
   };
 }
 
 const versionOf = ({ metadata }: AnyObject): string => `${metadata.uid} ${metadata.resourceVersion}`;
 
-/** Base64 is longer than what it holds by a third. */
-const LONGEST_KEPT = Math.ceil(LONGEST_HIDDEN / 3) * 4;
-
-function reduced(secret: AnyObject): AnyObject {
-  if (filesOf(secret).length > 0) return secret;
-  const { data = {}, ...rest } = secret as AnyObject & { data?: Readonly<Record<string, string>> };
-  const short = Object.entries(data).filter(([, value]) => value.length <= LONGEST_KEPT);
-  return { ...rest, data: Object.fromEntries(short) } as AnyObject;
+function keptOf(secret: AnyObject): Kept {
+  const values = secretsIn(secret);
+  if (filesOf(secret).length > 0) return { secret, values };
+  const { data: _data, stringData: _plain, ...rest } = secret;
+  return { secret: rest as AnyObject, values };
 }

@@ -1,5 +1,6 @@
 import { KINDS } from '../../api/kinds.ts';
 import { LOG_API } from '../insight/bundle.ts';
+import { type Hide, hiderOf, masking, saidSafely } from '../insight/hide.ts';
 import { type View, viewOf } from '../insight/view.ts';
 import { ApiError, createClient } from '../kube/client.ts';
 import type { AnyObject } from '../kube/object.ts';
@@ -27,7 +28,7 @@ import { NoAnswer, type Transport } from '../kube/transport.ts';
 import { realClock } from '../real/clock.ts';
 import { loadCredentials } from '../real/credentials.ts';
 import { connect } from '../real/transport.ts';
-import { createSecretMemory, type Hide, hiding, type SecretMemory } from './secrets.ts';
+import { createSecretMemory, type SecretMemory } from './secrets.ts';
 import { readObjects, UsageError } from './yaml.ts';
 
 export interface SourceFlags {
@@ -137,14 +138,28 @@ export const snapshotOf = (
   namespace: string | undefined,
   where: string,
   logs: Snapshot['logs'] = noLogs,
-): Snapshot => ({
-  view: viewOf(within(objects, namespace), now),
-  namespace,
-  where,
-  notes: [],
-  hide: hiding(objects),
-  logs,
-});
+): Snapshot => {
+  const hide = hiderOf(objects);
+  return {
+    view: viewOf(safely(within(objects, namespace), hide), now),
+    namespace,
+    where,
+    notes: [],
+    hide,
+    logs: maskedLogs(logs, hide),
+  };
+};
+
+/** Nobody who reads a snapshot sees what programs printed of its Secrets. */
+const safely = (objects: readonly AnyObject[], hide: Hide): AnyObject[] =>
+  objects.map(object => saidSafely(object, hide));
+
+const maskedLogs =
+  (logs: Snapshot['logs'], hide: Hide): Snapshot['logs'] =>
+  async (...question) => {
+    const text = await logs(...question);
+    return text === undefined ? undefined : masking(hide)(text);
+  };
 
 /** The last moment that the objects speak of is the moment at which they were taken. */
 function timesOf(object: AnyObject): number[] {
@@ -220,12 +235,12 @@ export async function readCluster(
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 404) absent.add(resource);
       else if (error.status === 401) throw new Error(`the API server does not know you (${where}): log in again`);
-      else if (error.status === 403)
+      else if (error.status === 403 && (resource !== Secret || depth !== 'pods'))
         denied.push({
           resource,
           note: `no permission to list ${resourceName(resource)}${scope ? ` in ${scope}` : ''}: ask for verb list on it`,
         });
-      else notes.push(`could not list ${resourceName(resource)}: ${error.message}`);
+      else if (error.status !== 403) notes.push(`could not list ${resourceName(resource)}: ${error.message}`);
       return undefined;
     }
   };
@@ -246,11 +261,12 @@ export async function readCluster(
       hide = memory.hide;
     } else {
       all = await list(Secret);
-      hide = hiding(all);
+      hide = hiderOf(all);
     }
-    return depth === 'look' ? all.map(({ data: _data, ...rest }) => rest as AnyObject) : all;
+    return depth === 'look' || depth === 'pods' ? all.map(({ data: _data, ...rest }) => rest as AnyObject) : all;
   };
-  const needsSecrets = depth !== 'workloads' && depth !== 'pods';
+  // For `pods` they only say what must be hidden: who may not read them gets what looks like a secret hidden all the same.
+  const needsSecrets = depth !== 'workloads';
   const rest = resourcesFor(depth).then(resources => Promise.all(resources.map(list)));
   const found = (await Promise.all([own, rest, ...(needsSecrets ? [secrets()] : [])])).flat(2);
   const lacking = KINDS.filter(kind => absent.has(kind));
@@ -266,7 +282,7 @@ export async function readCluster(
     notes.push(
       `the cluster's CRDs are older than this program: it has no ${lacking.map(({ kind }) => kind).join(', ')}`,
     );
-  const objects = within(found, namespace);
+  const objects = safely(within(found, namespace), hide);
   return {
     view: viewOf(objects, client.serverTime()),
     namespace,
@@ -274,7 +290,7 @@ export async function readCluster(
     notes: [...new Set(notes)],
     hide,
     transport,
-    async logs(pod, container, { previous = false, lines = 10, since, timestamps = false } = {}) {
+    logs: maskedLogs(async (pod, container, { previous = false, lines = 10, since, timestamps = false } = {}) => {
       const path = pathOf(Pod, pod.namespace, pod.name, 'log');
       const query = {
         container,
@@ -284,6 +300,6 @@ export async function readCluster(
       };
       const answer = await transport.send({ method: 'GET', path, query, accept: '*/*' });
       return answer.status === 200 && typeof answer.body === 'string' ? answer.body : undefined;
-    },
+    }, hide),
   };
 }

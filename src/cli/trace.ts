@@ -1,5 +1,6 @@
 import { ageOf } from '../insight/age.ts';
 import { filesOf } from '../insight/config.ts';
+import { type Hide, hidden } from '../insight/hide.ts';
 import { journeysOf } from '../insight/journey.ts';
 import { configsBelow, traceInput } from '../insight/settings.ts';
 import { type Setter, type Trace, trace as traceOf } from '../insight/trace.ts';
@@ -12,18 +13,18 @@ import { UsageError } from './yaml.ts';
 
 export async function trace(cx: Invocation): Promise<Answer> {
   const [service = '', ...words] = cx.args;
-  const { view, notes } = await cx.snapshot();
+  const { view, notes, hide } = await cx.snapshot();
   const { node } = cx.flags as { node?: string };
-  if (node !== undefined) return toNode(view, words, node);
+  if (node !== undefined) return toNode(view, words, node, hide);
   const object = objectNamed(view, service);
   const secrets = configsBelow(view, object);
   if (secrets.length === 0) throw new UsageError(`${object.kind} ${object.metadata.name} has no config Secret (yet)`);
   const { pod } = cx.flags as { pod?: string };
-  const found = secrets.flatMap(secret =>
-    sectionsFor(view, secret, words).map(([group, key]) =>
-      one(view, secret, group, key, cx.flags.reveal === true, pod),
-    ),
+  const reveal = cx.flags.reveal === true;
+  const all = secrets.flatMap(secret =>
+    sectionsFor(view, secret, words).map(([group, key]) => one(view, secret, group, key, reveal, pod)),
   );
+  const found = reveal ? all : hidden(hide, all);
   if (found.length === 0)
     throw new UsageError(
       `nobody sets ${words.at(-1)} in ${secrets.map(s => s.metadata.name).join(', ')}: it has its default, or give the group: trace ${service} <group> ${words.at(-1)}`,
@@ -38,10 +39,10 @@ export async function trace(cx: Invocation): Promise<Answer> {
 }
 
 /** To a host outside the cluster: the hops of the data plane instead of a Secret and its pods. */
-function toNode(view: View, words: readonly string[], node: string): Answer {
+function toNode(view: View, words: readonly string[], node: string, hide: Hide): Answer {
   const [group, key] =
     words.length === 2 ? [words[0]!.replace(/^\[|\]$/g, ''), words[1]!] : ['DEFAULT', words[0] ?? ''];
-  const journeys = journeysOf(view, group, key, node);
+  const journeys = hidden(hide, journeysOf(view, group, key, node));
   if (journeys.length === 0) throw new UsageError(`no text that reaches ${node} sets [${group}] ${key}`);
   const text = (paper: Paper): string =>
     journeys

@@ -1,6 +1,5 @@
 import type { Live, View } from '../insight/view.ts';
 import { type Cause, why as whyOf } from '../insight/why.ts';
-import { redactText } from '../world/log.ts';
 import type { Answer, Invocation } from './command.ts';
 import { type Paper, wrapped } from './print.ts';
 import type { Snapshot } from './source.ts';
@@ -61,7 +60,7 @@ async function withLog({ logs }: Snapshot, cause: Cause): Promise<Told> {
   const { pod } = cause;
   if (pod?.container === undefined || cause.chain.some(link => link.what === 'last words')) return cause;
   const text = await logs(pod, pod.container, { lines: LOG_LINES }).catch(() => undefined);
-  const log = text?.trim().split('\n').filter(Boolean).slice(-LOG_LINES).map(redactText) ?? [];
+  const log = text?.trim().split('\n').filter(Boolean).slice(-LOG_LINES) ?? [];
   return log.length > 0 ? { ...cause, log } : cause;
 }
 

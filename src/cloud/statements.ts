@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sqlName, sqlText } from '../world/quote/sql.ts';
 
 /** SQL that makes databases and users: sent by the real world, and written into Jobs by `render --as jobs`. */
 
@@ -16,21 +17,20 @@ export const nativeHash = (password: string): string => {
   return `*${createHash('sha1').update(new Uint8Array(inner)).digest('hex').toUpperCase()}`;
 };
 
-export const accountOf = (user: string): string => `'${user}'@'${EVERYWHERE}'`;
+export const accountOf = (user: string): string => `${sqlText(user)}@'${EVERYWHERE}'`;
 const via = (password: string): string => `IDENTIFIED VIA mysql_native_password USING '${nativeHash(password)}'`;
 
 /** Where rights are given. In GRANT an underscore of a database name is a wildcard unless escaped. */
-export const scopeOf = (database: string): string => `\`${database.replaceAll('_', '\\_')}\`.*`;
+export const scopeOf = (database: string): string => `${sqlName(database.replace(/[\\_%]/g, '\\$&'))}.*`;
 
-/** A mark has neither quotes nor backslashes: it is made of hexadecimal digits and names that Kubernetes allows. */
-const comment = (mark: string): string => `COMMENT '${mark}'`;
+const comment = (mark: string): string => `COMMENT ${sqlText(mark)}`;
 /** In one statement: no moment exists at which the database is there without its owner (MariaDB 10.5 or later). */
 export const createDatabase = (name: string, mark: string): string =>
-  `CREATE DATABASE \`${name}\` ${CHARSET} ${comment(mark)}`;
+  `CREATE DATABASE ${sqlName(name)} ${CHARSET} ${comment(mark)}`;
 /** The same for a script that may run twice. */
 export const createDatabaseOnce = (name: string, mark: string): string =>
   createDatabase(name, mark).replace('CREATE DATABASE', 'CREATE DATABASE IF NOT EXISTS');
-export const markDatabase = (name: string, mark: string): string => `ALTER DATABASE \`${name}\` ${comment(mark)}`;
+export const markDatabase = (name: string, mark: string): string => `ALTER DATABASE ${sqlName(name)} ${comment(mark)}`;
 /**
  * In one statement: does something only while a database carries this comment. Whoever marks it between a look at it and
  * what follows would lose it. For the values name and comment.

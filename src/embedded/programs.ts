@@ -76,6 +76,11 @@ const serviceOf = (command: string) => /\b(\w+?)-(db-)?manage/.exec(command)?.[1
 /** The data lives with the claim under this path, or dies with the pod. */
 const diskOf = (run: Run, path: string) => run.volume(path) ?? run.pod.metadata.uid ?? '';
 
+/** A string of MariaDB, as the server reads it. */
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', 0: '\0', Z: '\x1a' };
+const unescaped = (text: string): string =>
+  text.replace(/''|\\(.)/g, (_, letter?: string) => (letter === undefined ? "'" : (ESCAPES[letter] ?? letter)));
+
 function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
   const volume = diskOf(run, '/var/lib/mysql');
   // Statements of --init-file run at every start, so the Secret wins over what the volume remembers.
@@ -83,8 +88,7 @@ function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
     .map(text => /ALTER USER '(\w+)'@'%' IDENTIFIED BY '((?:[^'\\]|''|\\.)*)'/.exec(text))
     .find(match => match !== null);
   const [, root = 'root', init] = found ?? [];
-  const given =
-    init?.replaceAll("''", "'").replaceAll('\\\\', '\\') ?? run.env.MARIADB_ROOT_PASSWORD ?? run.env.DB_ROOT_PASSWORD;
+  const given = (init && unescaped(init)) ?? run.env.MARIADB_ROOT_PASSWORD ?? run.env.DB_ROOT_PASSWORD;
   const server = net.disks.sql[volume];
   if (server === undefined) {
     if (given === undefined)

@@ -170,3 +170,31 @@ describe('the release of what runs', () => {
     expect((await update(fresh('2025.2'), fresh('2025.1'))).refusals).toEqual([]);
   });
 });
+
+describe('rights on the node', () => {
+  const bad = { override: { podTemplate: { spec: { hostNetwork: true } } } };
+  const cloud = (keystone: object) => object('OpenStackControlPlane', 'cloud', { keystone });
+
+  it('are refused with object, field and cure, in sections too', async () => {
+    const { refusals } = await create(cloud(bad), around());
+    expect(refusals).toEqual([
+      'spec.keystone.override.podTemplate.spec.hostNetwork is the network of the node, in OpenStackControlPlane cloud: take it out; only whoever runs the operator may allow it (run --allow-host-access)',
+    ]);
+    expect((await update(cloud({}), cloud(bad), around())).refusals).toHaveLength(1);
+  });
+
+  it('that were there before are a warning, and no reason to refuse another edit', async () => {
+    const { refusals, warnings } = await update(cloud(bad), cloud({ ...bad, replicas: 2 }), around());
+    expect([refusals, warnings.length]).toEqual([[], 1]);
+  });
+
+  it('are refused in a spec that is too long for the linter', async () => {
+    const { refusals } = await create(keystone(`# ${'x'.repeat(200_000)}\n`, bad));
+    expect(refusals).toHaveLength(1);
+  });
+
+  it('are given where the operator was told to', async () => {
+    const request = { operation: 'CREATE', object: cloud(bad) };
+    expect((await admit(request, around(), { ALLOW_HOST_ACCESS: 'true' })).refusals).toEqual([]);
+  });
+});

@@ -1,7 +1,8 @@
+import { CURE, hostAccess, sentence } from '../services/host-access/index.ts';
 import { releaseProblem, runningRelease, wantedRelease } from '../services/release.ts';
 import { scheduleProblem } from '../services/schedule.ts';
 import { lintSpecs } from './config.ts';
-import type { Live } from './view.ts';
+import { type Live, namespaceOf } from './view.ts';
 
 /** What a webhook is asked; of AdmissionReview only what matters here. */
 export interface AdmissionRequest {
@@ -12,7 +13,10 @@ export interface AdmissionRequest {
 
 /** What is there beside the object. Only asked for kinds that need it. */
 export interface Neighbours {
-  list(kind: 'OpenStackControlPlane' | 'OpenStackDataPlaneRole' | 'OpenStackDataPlaneNode'): Promise<readonly Live[]>;
+  list(
+    kind: 'OpenStackControlPlane' | 'OpenStackDataPlaneRole' | 'OpenStackDataPlaneNode',
+    namespace: string,
+  ): Promise<readonly Live[]>;
 }
 
 export interface Admission {
@@ -35,35 +39,46 @@ const LONGEST_SPEC = 128 << 10;
  * The linter and the checks that CEL in a CRD can't express. What certainly does not work is refused, but only when this
  * very write brings it: an object that is wrong already must be open to every other edit. Everything else is a warning.
  */
-export async function admit(request: AdmissionRequest, around: Neighbours): Promise<Admission> {
+export async function admit(
+  request: AdmissionRequest,
+  around: Neighbours,
+  /** The operator's: what it was told to allow, and which registries it uses. */
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<Admission> {
   const { object, oldObject, operation } = request;
   if (operation === 'DELETE' || object.metadata.deletionTimestamp) return { refusals: [], warnings: [] };
-  const { broken, times, warnings } = findings(object);
-  const before = oldObject ? findings(oldObject) : undefined;
-  const known = new Set(before ? [...before.broken, ...before.times] : []);
+  const { broken, times, access, warnings } = findings(object, env);
+  const before = oldObject ? findings(oldObject, env) : undefined;
+  const known = new Set(before ? [...before.broken, ...before.times, ...before.access] : []);
   const refusals = [
-    ...[...broken, ...times].filter(line => !known.has(line)).slice(0, MOST),
+    ...[...broken, ...times, ...access].filter(line => !known.has(line)).slice(0, MOST),
     ...releases(request),
     ...(await twins(request, around)),
     ...(await cells(request, around)),
   ];
-  return { refusals, warnings: shortened([...broken.filter(line => known.has(line)), ...warnings]) };
+  return { refusals, warnings: shortened([...[...broken, ...access].filter(line => known.has(line)), ...warnings]) };
 }
 
 interface Findings {
   readonly broken: readonly string[];
   readonly times: readonly string[];
+  /** Fields by which its pods would get rights on the node. */
+  readonly access: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /** What can be said of the spec alone. */
-function findings(object: Live): Findings {
+function findings(object: Live, env: Parameters<typeof hostAccess>[1]): Findings {
   const { length } = JSON.stringify(object.spec ?? null);
-  if (length <= LONGEST_SPEC) return { ...texts(object), times: schedules(object) };
+  const access = hostAccess(object, env, true, length <= LONGEST_SPEC).map(
+    ask => `${sentence(ask)}, in ${object.kind} ${object.metadata.name}: ${CURE}`,
+  );
+  if (length <= LONGEST_SPEC) return { ...texts(object), times: schedules(object), access };
   const size = `${Math.round(length / 1024)} KiB, more than the ${LONGEST_SPEC >> 10} KiB that are checked here`;
   return {
     broken: [],
     times: [],
+    access,
     warnings: [`spec has ${size}: its config was not looked at; kubectl openstack lint does`],
   };
 }
@@ -116,7 +131,7 @@ function releases({ object, oldObject }: AdmissionRequest): string[] {
 /** Names of children are names of services: two control planes in one namespace would fight over them. */
 async function twins({ object, operation }: AdmissionRequest, around: Neighbours): Promise<string[]> {
   if (object.kind !== 'OpenStackControlPlane' || operation !== 'CREATE') return [];
-  const other = (await around.list('OpenStackControlPlane')).find(
+  const other = (await around.list('OpenStackControlPlane', namespaceOf(object))).find(
     ({ metadata }) => metadata.namespace === object.metadata.namespace && metadata.name !== object.metadata.name,
   );
   return other
@@ -137,12 +152,12 @@ async function cells({ object, oldObject }: AdmissionRequest, around: Neighbours
   const here = (one: Live): boolean => one.metadata.namespace === object.metadata.namespace;
   if (object.kind === 'OpenStackDataPlaneNode') {
     if (own(object) === own(oldObject) && roleOf(object) === roleOf(oldObject)) return [];
-    const roles = (await around.list('OpenStackDataPlaneRole')).filter(here);
+    const roles = (await around.list('OpenStackDataPlaneRole', namespaceOf(object))).filter(here);
     const cell = (node: Live) => own(node) ?? own(roles.find(role => role.metadata.name === roleOf(node)));
     return moved(object.metadata.name, cell(oldObject), cell(object));
   }
   if (object.kind === 'OpenStackDataPlaneRole' && own(object) !== own(oldObject)) {
-    const nodes = (await around.list('OpenStackDataPlaneNode')).filter(here);
+    const nodes = (await around.list('OpenStackDataPlaneNode', namespaceOf(object))).filter(here);
     return nodes
       .filter(node => roleOf(node) === object.metadata.name && own(node) === undefined)
       .flatMap(node => moved(node.metadata.name, own(oldObject), own(object)))

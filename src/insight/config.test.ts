@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lintRendered, lintSpecs } from './config.ts';
+import { lintAccess, lintRendered, lintSpecs } from './config.ts';
 import { type Live, viewOf } from './view.ts';
 
 const object = (kind: string, spec: object, more: object = {}): Live => ({
@@ -72,4 +72,16 @@ it('rendered files: generated ones may hold what is the operator’s, those of S
     ['02-keystone-override.conf', []],
     ['03-00-a.conf', ['unknown-option']],
   ]);
+});
+
+it('fields that would give pods rights on the node are errors, once for a cloud and its children', () => {
+  const bad = { extraMounts: [{ name: 'a', mountPath: '/a', hostPath: { path: '/' } }] };
+  const owned = { ownerReferences: [{ kind: 'OpenStackControlPlane', name: 'cloud', uid: 'c', controller: true }] };
+  const objects = [object('OpenStackControlPlane', { glance: bad }), object('Glance', bad, owned)];
+  const reports = lintAccess(objects, {});
+  expect(reports.map(({ object: name, field }) => `${name} ${field}`)).toEqual([
+    'OpenStackControlPlane a/openstackcontrolplane spec.glance.extraMounts[0].hostPath',
+  ]);
+  expect(reports[0]?.findings).toMatchObject([{ severity: 'error', code: 'host-access' }]);
+  expect(lintAccess(objects, { ALLOW_HOST_ACCESS: 'true' })).toEqual([]);
 });

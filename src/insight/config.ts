@@ -1,5 +1,6 @@
 import { CHILDREN } from '../../api/openstack/controlplane.ts';
 import { type Finding, lint } from '../oslo/lint.ts';
+import { CURE, hostAccess } from '../services/host-access/index.ts';
 import { type Live, namespaceOf, type View } from './view.ts';
 
 /** Which option table the texts of a kind are read by. Kinds that are not here speak another language than oslo's. */
@@ -26,10 +27,6 @@ const SERVICES: Readonly<Record<string, string>> = {
 const DEFAULT_RELEASE = '2025.2';
 
 export const serviceOf = (kind: string): string | undefined => SERVICES[kind];
-
-/** The tables do not flag what plug-ins register at run time, so names that sound secret are hidden as well. */
-export const soundsSecret = (option: string): boolean =>
-  /(password|passwd|passcode|secret|token|_key|connection|transport_url)$/.test(option);
 
 export interface LintReport {
   /** `Keystone openstack/keystone`, or the name of a file. */
@@ -62,6 +59,23 @@ export function lintSpecs(objects: readonly Live[], release?: string): readonly 
       });
     });
 }
+
+/** Fields of specs by which pods would get rights on the node, as the operator would refuse them. */
+export const lintAccess = (
+  objects: readonly Live[],
+  env: Readonly<Record<string, string | undefined>>,
+): readonly LintReport[] =>
+  objects
+    .filter(object => !object.metadata.ownerReferences?.some(ref => ref.controller))
+    .flatMap(object =>
+      hostAccess(object, env, true).map(({ field, what }) => ({
+        object: nameOf(object),
+        field,
+        service: '',
+        release: '',
+        findings: [{ severity: 'error', code: 'host-access', line: 0, column: 0, message: `${what}: ${CURE}` }],
+      })),
+    );
 
 interface Text {
   readonly field: string;

@@ -207,6 +207,7 @@ for (const reason of [
   'NotSupported',
   'FileNotAllowed',
   'InvalidOverride',
+  'HostAccessRefused',
   'VolumeNotShared',
   'MetadataConflict',
   'CellsShare',
@@ -214,6 +215,7 @@ for (const reason of [
   'CellNameTaken',
   'CellWithoutHosts',
   'Rejected',
+  'ValueRefused',
   'NotImplemented',
 ])
   (CURES as Record<string, (view: View, c: Case) => Row>)[reason] = editField;

@@ -1,5 +1,5 @@
 import type { Condition } from '../kube/object.ts';
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import { type State, stateOf } from './status.ts';
 import { type TreeNode, treeBelow } from './tree.ts';
 import { below, conditionsOf, type Happening, type Live, namespaceOf, type View } from './view.ts';
@@ -31,7 +31,7 @@ export function detailOf(view: View, object: Live): Detail {
       type,
       status,
       reason,
-      message: redactText(message),
+      message: maskShapes(message),
       lastTransitionTime,
     })),
     tree: treeBelow(view, object),
@@ -45,4 +45,4 @@ export function eventsBelow(view: View, object: Live): readonly Happening[] {
   return view.events().filter(event => uids.has(event.uid));
 }
 
-export const redacted = (event: Happening): Happening => ({ ...event, text: redactText(event.text) });
+export const redacted = (event: Happening): Happening => ({ ...event, text: maskShapes(event.text) });

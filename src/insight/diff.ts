@@ -1,7 +1,8 @@
 import { assignments, parse } from '../oslo/parse.ts';
 import { sameJson } from '../runtime/plan/canonical.ts';
-import { redactText } from '../world/log.ts';
-import { filesOf, soundsSecret } from './config.ts';
+import { maskShapes, soundsSecret } from '../world/mask/shapes.ts';
+import { filesOf } from './config.ts';
+import { HIDDEN } from './hide.ts';
 import { isOurs, type Live, namespaceOf } from './view.ts';
 
 export interface FieldChange {
@@ -111,14 +112,12 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const shown = (value: unknown): string | undefined =>
-  value === undefined ? undefined : redactText(typeof value === 'string' ? value : JSON.stringify(value));
+  value === undefined ? undefined : maskShapes(typeof value === 'string' ? value : JSON.stringify(value));
 
 function change(path: string, before: unknown, after: unknown): FieldChange {
   const [was, is] = [shown(before), shown(after)];
   return { path, ...(was !== undefined && { before: was }), ...(is !== undefined && { after: is }) };
 }
-
-const MASK = '(secret)';
 
 /** Config files option by option; everything else in a Secret as keys only. */
 function secretFields(before: Live, after: Live): readonly FieldChange[] {
@@ -133,8 +132,8 @@ function secretFields(before: Live, after: Live): readonly FieldChange[] {
       return [
         {
           path: `data.${key}`,
-          ...(old[key] !== undefined && { before: MASK }),
-          ...(now[key] !== undefined && { after: MASK }),
+          ...(old[key] !== undefined && { before: HIDDEN }),
+          ...(now[key] !== undefined && { after: HIDDEN }),
         },
       ];
     });
@@ -148,13 +147,16 @@ function optionFields(file: string, before: string, after: string): readonly Fie
   const names = [...new Set([...old.keys(), ...now.keys()])].sort();
   const changed = names
     .filter(name => old.get(name) !== now.get(name))
-    .map(name => change(`${file} ${name}`, maskedValue(name, old.get(name)), maskedValue(name, now.get(name))));
+    .map(name =>
+      change(`${file} ${name}`, maskedValue(file, name, old.get(name)), maskedValue(file, name, now.get(name))),
+    );
   // Comments and order: the text differs, no option does.
   return changed.length > 0 || before === after ? changed : [{ path: `${file} (text only)` }];
 }
 
-const maskedValue = (name: string, value: string | undefined): string | undefined =>
-  value === undefined || value === '' ? value : soundsSecret(name) ? MASK : value;
+/** What customServiceConfigSecrets bring (03-) is secret as a whole. */
+const maskedValue = (file: string, name: string, value: string | undefined): string | undefined =>
+  value === undefined || value === '' ? value : soundsSecret(name) || file.startsWith('03-') ? HIDDEN : value;
 
 function optionsOf(text: string): ReadonlyMap<string, string> {
   const parsed = parse(text);

@@ -1,4 +1,4 @@
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import { type Live, namespaceOf, type View } from './view.ts';
 import type { Meaning } from './words.ts';
 
@@ -27,4 +27,4 @@ export const refOf = (object: Live) => ({
   name: object.metadata.name,
 });
 export const since = (view: View, time: string | undefined): number => (time ? view.now - Date.parse(time) : 0);
-export const oneLine = (text: string): string => redactText(text).replace(/\s+/g, ' ').trim();
+export const oneLine = (text: string): string => maskShapes(text).replace(/\s+/g, ' ').trim();

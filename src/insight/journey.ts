@@ -1,6 +1,6 @@
 import { lookup, parse } from '../oslo/parse.ts';
-import { redactText } from '../world/log.ts';
-import { soundsSecret } from './config.ts';
+import { maskShapes, soundsSecret } from '../world/mask/shapes.ts';
+import { HIDDEN } from './hide.ts';
 import { conditionsOf, type Live, namespaceOf, type View } from './view.ts';
 
 /**
@@ -53,7 +53,7 @@ export function journeysOf(view: View, section: string, key: string, node?: stri
         if (node !== undefined && reached.length === 0) return [];
         return [
           {
-            value: soundsSecret(key) ? '(secret)' : redactText(found.value),
+            value: soundsSecret(key) ? HIDDEN : maskShapes(found.value),
             hops: hopsOf(view, holder, `${file} line ${found.line}`, service, reached),
           },
         ];

@@ -46,6 +46,11 @@ export const REASONS = {
     'spec.release asks for another release than the one that runs (status.release), and this operator cannot go there. What runs stays as it is; nothing below the object is written meanwhile.',
     'Set spec.release back to what status.release says.',
   ),
+  HostAccessRefused: entry(
+    'User',
+    'A field would give pods rights on the node, or change what runs in pods that have them. What runs stays as it is; nothing below the object is written meanwhile.',
+    'Take the field out; whoever runs the operator may allow it (run --allow-host-access).',
+  ),
   CellUnknown: entry(
     'User',
     "The database of Nova's API maps a cell that cellTemplates does not name; Nova can't list servers.",
@@ -240,6 +245,11 @@ export const REASONS = {
     'The object is being deleted and waits, because other objects name it and have data or users in it.',
     'Delete those objects first. Annotation `openstack.k8s.io/skip-undo=Users` deletes it without waiting, and under `deletionPolicy: Delete` their data with it.',
   ),
+  ValueRefused: entry(
+    'User',
+    'A value can not be written to the file or script that needs it, however it is quoted.',
+    'Change the value that the message names.',
+  ),
   Rejected: entry('User', 'The API server refuses an object as invalid.', 'Correct the field that the message names.'),
   Forbidden: entry('User', 'The API server forbids it: RBAC, a quota or a policy.', 'Grant it, or raise the quota.'),
 
@@ -309,6 +319,8 @@ export const EVENTS: Readonly<Record<string, string>> = {
   Adopted: 'Normal: something outside Kubernetes was adopted, because annotation openstack.k8s.io/adopt names it.',
   DataLossAccepted:
     'Normal: a lost database is created again, empty, because annotation openstack.k8s.io/accept-data-loss accepts the loss.',
+  HashKeyReplaced:
+    'Normal: the Secret openstack-hash-key was lost and made anew, so a Job whose inputs are secret runs once more. Pods stay as they are.',
 };
 
 const line = (...cells: string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;

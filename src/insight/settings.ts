@@ -1,7 +1,7 @@
 import type { Layer } from '../oslo/model.ts';
 import { type Schema, schemaOf } from '../oslo/options.ts';
 import { assignments, parse } from '../oslo/parse.ts';
-import { redactText } from '../world/log.ts';
+import { maskShapes } from '../world/mask/shapes.ts';
 import { filesOf, serviceOf } from './config.ts';
 import { type Setter, type Trace, type TraceInput, tracer } from './trace.ts';
 import { type Live, labelOf, namespaceOf, type View } from './view.ts';
@@ -53,11 +53,11 @@ export function settingsOf(view: View, object: Live): readonly Settings[] {
 }
 
 function settingOf({ section, key, values, setters, overrides, masked, pods }: Trace): Setting {
-  const shown = (setter: Setter): Setter => ({ ...setter, value: redactText(setter.value) });
+  const shown = (setter: Setter): Setter => ({ ...setter, value: maskShapes(setter.value) });
   return {
     section,
     key,
-    values: values.map(redactText),
+    values: values.map(maskShapes),
     layer: setters.at(-1)?.layer ?? 'service-defaults',
     setters: setters.map(shown),
     overrides: overrides.map(shown),

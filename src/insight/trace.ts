@@ -4,7 +4,8 @@ import { type Layered, type LayerInput, layered, originOf } from '../oslo/layers
 import type { Layer, Source } from '../oslo/model.ts';
 import type { Schema } from '../oslo/options.ts';
 import { type Document, parse } from '../oslo/parse.ts';
-import { soundsSecret } from './config.ts';
+import { soundsSecret } from '../world/mask/shapes.ts';
+import { HIDDEN } from './hide.ts';
 
 type Live = DeepReadonly<AnyObject>;
 
@@ -74,12 +75,14 @@ export function tracer(input: TraceInput): (section: string, key: string) => Tra
   return (section, key) => {
     const now = merged.get(secret)?.effective(section, key);
     const raw = now?.values ?? [];
-    const hidden = isSecret(section, key, schema);
+    const hidden =
+      isSecret(section, key, schema) ||
+      [...merged.values()].some(layers => isFromSecret(layers.effective(section, key)));
     let masked = false;
     const show = (value: string): string => {
       if (input.reveal || value === '' || !(hidden || hasCredentials(value))) return value;
       masked = true;
-      return '(secret)';
+      return HIDDEN;
     };
     const setter = (part: { section: string; key: string; value: string; source: Source }): Setter => {
       const file = part.source.field ?? '';
@@ -164,6 +167,10 @@ function origin(
 function isSecret(section: string, key: string, schema: Schema | undefined): boolean {
   return schema?.option(section, key)?.secret === true || soundsSecret(key);
 }
+
+/** What customServiceConfigSecrets bring is secret as a whole, whatever its name. */
+const isFromSecret = (found: ReturnType<Layered['effective']>): boolean =>
+  [...(found?.parts ?? []), ...(found?.overrides ?? [])].some(part => part.source.field?.startsWith('03-'));
 
 const hasCredentials = (value: string): boolean => /:\/\/[^/@\s:]*:[^/@\s]+@/.test(value);
 

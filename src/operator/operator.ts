@@ -13,12 +13,13 @@ import { Manager, type Server } from '../runtime/manager.ts';
 import { exportInformers, type Metrics, noMetrics } from '../runtime/metrics.ts';
 import { type Engine, reconcile } from '../runtime/plan/engine.ts';
 import { MANAGED_LABEL, MANAGER } from '../runtime/plan/names.ts';
-import { INSTANCE_INDEX, instanceIndex, Memory, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass.ts';
+import { INSTANCE_INDEX, instanceIndex, learn, Memory, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass.ts';
 import { isReady } from '../runtime/plan/ready.ts';
 import type { Plan } from '../runtime/plan/row.ts';
 import { Tracker } from '../runtime/plan/tracker.ts';
 import { changedByOthers, watchOwn } from '../runtime/sources.ts';
 import { type Log, silent } from '../world/log.ts';
+import type { KnownSecrets } from '../world/mask/known.ts';
 import type { World } from '../world/world.ts';
 
 export interface OperatorOptions {
@@ -34,6 +35,8 @@ export interface OperatorOptions {
   readonly servers?: readonly Server[];
   /** Which replica speaks in events. */
   readonly instance?: string;
+  /** To be shared with the log, so that no line holds a value of a Secret. */
+  readonly known?: KnownSecrets;
   readonly onRow?: Engine['onRow'];
   readonly lens?: Engine['lens'];
 }
@@ -113,7 +116,7 @@ export function createOperator(options: OperatorOptions): Operator {
 
   const tracker = new Tracker();
   const gate = new Gate(clock, metrics);
-  const memory = new Memory();
+  const memory = new Memory(options.known);
   const engine: Engine = {
     client,
     cache,
@@ -166,15 +169,25 @@ export function createOperator(options: OperatorOptions): Operator {
     const counts = (object: DeepReadonly<AnyObject>) =>
       informer !== secrets || object.metadata.labels?.[MANAGED_LABEL] !== 'true';
     const tell = (...states: DeepReadonly<AnyObject>[]) => wake(informer.resource, ...states.filter(counts));
+    // Also those that no pass reads: another object's pod may print their values.
+    const knows = (object: DeepReadonly<AnyObject>): void => {
+      if (informer.resource === Secret && informer !== secrets) learn(memory.known, object);
+    };
     informer.onChange({
-      added: object => tell(object),
+      added: object => {
+        knows(object);
+        tell(object);
+      },
       deleted: object => {
         const { namespace = '', name, uid = '' } = object.metadata;
         memory.forget(informer.resource, { namespace, name });
         gate.forget(uid);
         tell(object);
       },
-      updated: (before, after) => tell(before, after),
+      updated: (before, after) => {
+        knows(after);
+        tell(before, after);
+      },
     });
   };
   for (const informer of [...informers, secrets]) follow(informer);

@@ -57,5 +57,5 @@ function grouped(
 }
 
 export const LEASE_RULES: PolicyRule[] = [
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'list', 'update'] },
 ];

@@ -1,5 +1,6 @@
 import { KINDS } from '../../api/kinds.ts';
-import { labels, meta, NAME, OPERATOR_NAMESPACE, role } from './manifests.ts';
+import { type Installed, labels, labelsOf, meta, OPERATOR_NAMESPACE, role } from './manifests.ts';
+import { NAME } from './scope.ts';
 
 /** The name of all that belongs to the webhook: Service, Secret, configuration, rights. */
 export const WEBHOOK_NAME = `${NAME}-webhook`;
@@ -30,6 +31,8 @@ const rule = (kinds: typeof KINDS, operations: readonly string[]) =>
 /** Two webhooks at one address: that a host keeps its cell must not pass unseen, everything else may. */
 export const webhookConfiguration = (
   clientConfig: ClientConfig = { service: { name: WEBHOOK_NAME, namespace: OPERATOR_NAMESPACE, path: PATH } },
+  /** Objects of other namespaces are not sent to it; none: those of all are. */
+  namespaces: readonly string[] = [],
 ): object => {
   const common = {
     clientConfig,
@@ -37,6 +40,11 @@ export const webhookConfiguration = (
     sideEffects: 'None',
     timeoutSeconds: TIMEOUT_SECONDS,
     matchPolicy: 'Equivalent',
+    ...(namespaces.length > 0 && {
+      namespaceSelector: {
+        matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: [...namespaces] }],
+      },
+    }),
   };
   const [cells, others] = [true, false].map(wanted => KINDS.filter(({ kind }) => CELL_KINDS.includes(kind) === wanted));
   return {
@@ -56,15 +64,27 @@ export const webhookConfiguration = (
   };
 };
 
+/** What it looks at beside the object, in the namespace of that. */
+const NEIGHBOURS = [
+  {
+    apiGroups: ['dataplane.openstack.org'],
+    resources: ['openstackdataplanenodes', 'openstackdataplaneroles'],
+    verbs: ['list'],
+  },
+  { apiGroups: ['openstack.k8s.io'], resources: ['openstackcontrolplanes'], verbs: ['list'] },
+];
+
 /** What the overlay config/webhook adds to the operator: it works without. */
-export const webhook = (): object[] => [
+export const webhook = (
+  { name, scope: { namespaces } }: Installed = { name: NAME, scope: { namespaces: [], kinds: [] } },
+): object[] => [
   {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: meta(WEBHOOK_NAME, OPERATOR_NAMESPACE),
-    spec: { selector: labels, ports: [{ name: 'webhook', port: 443, targetPort: 'webhook', protocol: 'TCP' }] },
+    spec: { selector: labelsOf(name), ports: [{ name: 'webhook', port: 443, targetPort: 'webhook', protocol: 'TCP' }] },
   },
-  webhookConfiguration(),
+  webhookConfiguration(undefined, namespaces),
   ...role(
     'Role',
     WEBHOOK_NAME,
@@ -74,25 +94,28 @@ export const webhook = (): object[] => [
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'update'], resourceNames: [WEBHOOK_NAME] },
     ],
     OPERATOR_NAMESPACE,
+    name,
   ),
-  ...role('ClusterRole', WEBHOOK_NAME, [
-    {
-      apiGroups: ['admissionregistration.k8s.io'],
-      resources: ['validatingwebhookconfigurations'],
-      verbs: ['get', 'patch'],
-      resourceNames: [WEBHOOK_NAME],
-    },
-    {
-      apiGroups: ['dataplane.openstack.org'],
-      resources: ['openstackdataplanenodes', 'openstackdataplaneroles'],
-      verbs: ['list'],
-    },
-    { apiGroups: ['openstack.k8s.io'], resources: ['openstackcontrolplanes'], verbs: ['list'] },
-  ]),
+  ...role(
+    'ClusterRole',
+    WEBHOOK_NAME,
+    [
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations'],
+        verbs: ['get', 'patch'],
+        resourceNames: [WEBHOOK_NAME],
+      },
+      ...(namespaces.length === 0 ? NEIGHBOURS : []),
+    ],
+    undefined,
+    name,
+  ),
+  ...namespaces.flatMap(namespace => role('Role', WEBHOOK_NAME, NEIGHBOURS, namespace, name)),
 ];
 
-export const webhookPatch = (): object => ({
-  target: { kind: 'Deployment', name: NAME },
+export const webhookPatch = (name: string = NAME): object => ({
+  target: { kind: 'Deployment', name },
   patch: JSON.stringify([
     { op: 'add', path: '/spec/template/spec/containers/0/args/-', value: `--webhook-port=${PORT}` },
     { op: 'add', path: '/spec/template/spec/containers/0/ports/-', value: { name: 'webhook', containerPort: PORT } },

@@ -61,6 +61,20 @@ const pluginSections = new Set([
   'taas',
 ]);
 
+/** Sections of privsep daemons: each has the options of [privsep], and is registered when its code is loaded. */
+const privsepSections = new Set([
+  'cinder_sys_admin',
+  'nova_sys_admin',
+  'privsep_conntrack',
+  'privsep_dhcp_release',
+  'privsep_link',
+  'privsep_namespace',
+  'privsep_osbrick',
+  'privsep_ovs_vsctl',
+  'vif_plug_linux_bridge_privileged',
+  'vif_plug_ovs_privileged',
+]);
+
 export function isAuthSection(schema: Schema, section: string): boolean {
   return authSections.has(groupId(section)) || schema.option(section, 'auth_type') !== undefined;
 }
@@ -94,6 +108,7 @@ export function allowedIn(section: string, { keysOf, named }: Outline, schema: S
   if (known) return { options: isAuthSection(schema, section) ? withAuth(known, section) : known };
   if (named.get('auth_section')?.has(section)) return { options: withAuth(new Map(), section) };
   if (named.get('config_source')?.has(section)) return 'anything';
+  if (privsepSections.has(groupId(section))) return { options: union(schema, ['privsep']) };
   const own = keysOf.get(section) ?? new Set<string>();
   if (schema.files.includes('cinder')) {
     const backend = cinderSection(section, own, named, schema);

@@ -23,7 +23,9 @@ export type Code =
   | 'repeated'
   | 'comment-in-value'
   | 'operator-owned'
-  | 'plain-secret';
+  | 'plain-secret'
+  /** Not about a text: a field that would give pods rights on the node. */
+  | 'host-access';
 
 /** Messages hold names and never values: a value may be a password. */
 export interface Finding {

@@ -1,16 +1,19 @@
+import { Unquotable } from '../world/quote/unquotable.ts';
 import { isMulti, isTemplate, type Section, type Sections, type Setting } from './model.ts';
 import { strip } from './python.ts';
 
 /** A value that no oslo.config file can hold. The value itself is never in the message: it may be a password. */
-export class Unwritable extends Error {
+export class Unwritable extends Unquotable {
   readonly section: string;
   readonly key: string;
+  readonly problem: string;
 
   constructor(section: string, key: string, problem: string) {
     super(`[${section}] ${key} can't be written to an oslo.config file: ${problem}`);
     this.name = 'Unwritable';
     this.section = section;
     this.key = key;
+    this.problem = problem;
   }
 }
 

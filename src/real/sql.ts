@@ -18,6 +18,7 @@ import {
   scopeOf,
   whileMarked,
 } from '../cloud/statements.ts';
+import { sqlName } from '../world/quote/sql.ts';
 import { DEADLINE, type Dial } from './dial.ts';
 import { reasonOf } from './http.ts';
 
@@ -149,7 +150,7 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
       return session(async run => {
         const text = await commentOf(run, name);
         if (text === undefined || !isWithin(readMark(text), owner)) return false;
-        await run(whileMarked(`DROP DATABASE \`${name}\``), [name, text]);
+        await run(whileMarked(`DROP DATABASE ${sqlName(name)}`), [name, text]);
         return (await commentOf(run, name)) === undefined;
       });
     },
@@ -166,7 +167,7 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
     async column(database, table, column) {
       names(database, table, column);
       return session(async run => {
-        const rows = await run(`SELECT \`${column}\` AS value FROM \`${database}\`.\`${table}\``);
+        const rows = await run(`SELECT ${sqlName(column)} AS value FROM ${sqlName(database)}.${sqlName(table)}`);
         return rows.map(row => String(row.value));
       });
     },

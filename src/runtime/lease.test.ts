@@ -334,4 +334,61 @@ describe('fencing', () => {
         expect(log.filter(l => l.who === 'a').length).toBeGreaterThan(5);
       }
     }));
+
+  describe('beside another Lease', () => {
+    const CLASH = 'both do the same; stop one';
+    const beside = (world: ReturnType<typeof cluster>, name: string, lease: string, clash?: string) => {
+      const one = candidate(world, name, {
+        election: { name: lease, annotations: { does: lease }, ...(clash && { clash: () => clash }) },
+      });
+      let failure: Error | undefined;
+      void one.election.acquire(one.stop.signal).catch((error: Error) => {
+        failure = error;
+      });
+      return { ...one, failure: () => failure?.message };
+    };
+    const holders = (store: Store) =>
+      store
+        .objects()
+        .filter(o => o.kind === 'Lease')
+        .map(o => (o as AnyObject & { spec: Spec }).spec.holderIdentity);
+
+    it('whoever comes later gives way, says whom to, and leaves its own lease free', () =>
+      tripwire(async () => {
+        const world = cluster();
+        const a = beside(world, 'a', 'all', CLASH);
+        await world.sim.run(5_000);
+        const b = beside(world, 'b', 'some', CLASH);
+        await world.sim.run(5_000);
+        expect([a.election.leading, b.election.leading]).toEqual([true, false]);
+        expect(b.failure()).toBe(`${CLASH} (Lease default/all, held by a)`);
+        expect(holders(world.store)).toEqual(['a', '']);
+        expect(lease(world.store)?.metadata.annotations).toEqual({ does: 'all' });
+        await world.sim.run(60_000);
+        expect(a.election.leading).toBe(true);
+      }));
+
+    it('of two that come at once exactly one goes on, by any schedule', () =>
+      tripwire(async () => {
+        for (let seed = 1; seed <= 30; seed++) {
+          const world = cluster(seed);
+          const both = [beside(world, 'a', 'all', CLASH), beside(world, 'b', 'some', CLASH)];
+          await world.sim.run(10_000);
+          expect([seed, both.filter(one => one.election.leading).length]).toEqual([seed, 1]);
+        }
+      }));
+
+    it('whose holder is gone, or which does something else, is none of its business', () =>
+      tripwire(async () => {
+        const world = cluster();
+        const a = beside(world, 'a', 'all', CLASH);
+        await world.sim.run(5_000);
+        a.p.crash();
+        await world.sim.run(30_000);
+        const b = beside(world, 'b', 'some', CLASH);
+        const c = beside(world, 'c', 'other');
+        await world.sim.run(5_000);
+        expect([b.election.leading, c.election.leading]).toEqual([true, true]);
+      }));
+  });
 });

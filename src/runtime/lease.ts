@@ -12,6 +12,13 @@ export interface ElectionOptions {
   readonly name: string;
   /** Unique per process and per start: `hostname_uuid`. */
   readonly identity: string;
+  /** Written on the Lease for those who look at it. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Why the holder of another Lease of the namespace and this process may not both work; undefined: they may. */
+  readonly clash?: (other: {
+    readonly name: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  }) => string | undefined;
   /** Milliseconds others wait after they last saw the record change. */
   readonly leaseDuration?: number;
   /** Milliseconds after the last renewal at which this process stops to consider itself the leader. */
@@ -52,7 +59,8 @@ export const electionTimeout = (renewDeadline = 10_000): number => Math.max(1000
  * changed, so wrong wall clocks do no harm. The API server does not fence: fence() does, at the moment of sending.
  */
 export class LeaderElection {
-  readonly #options: Required<ElectionOptions>;
+  readonly #options: ElectionOptions &
+    Required<Pick<ElectionOptions, 'leaseDuration' | 'renewDeadline' | 'retryPeriod'>>;
   readonly #deps: ElectionDeps;
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
@@ -115,6 +123,39 @@ export class LeaderElection {
     log.info('Leader election was won', { lease: name, identity });
     metrics.leading(name, true);
     this.#renewing = this.#renew();
+    const why = await this.#clash();
+    if (why === undefined) return;
+    await this.release();
+    throw new Error(why);
+  }
+
+  /**
+   * Asked after our own Lease is written: of two that come at once, at least one sees the other. Who came later gives way, so
+   * that exactly one goes on.
+   */
+  async #clash(): Promise<string | undefined> {
+    const { client, log } = this.#deps;
+    const { namespace, name, clash } = this.#options;
+    if (clash === undefined) return undefined;
+    try {
+      const { items } = await client.list<LeaseObject>(Lease, { namespace });
+      const now = client.serverTime();
+      const mine = this.#observed?.object.spec?.acquireTime ?? '';
+      for (const { metadata, spec = {} } of items) {
+        if (metadata.name === name || !spec.holderIdentity) continue;
+        const until = Date.parse(spec.renewTime ?? '') + 1000 * (spec.leaseDurationSeconds ?? 0);
+        const came = spec.acquireTime ?? '';
+        const isFirst = came < mine || (came === mine && metadata.name < name);
+        const why = until > now && isFirst ? clash(metadata) : undefined;
+        if (why !== undefined) return `${why} (Lease ${namespace}/${metadata.name}, held by ${spec.holderIdentity})`;
+      }
+    } catch (error) {
+      // An operator whose Role is of an earlier version may not list them.
+      log.warn('Other Leases could not be read, so nobody knows whether two operators serve the same objects', {
+        error,
+      });
+    }
+    return undefined;
   }
 
   /**
@@ -223,7 +264,8 @@ export class LeaderElection {
 
   async #created(sent: number): Promise<boolean> {
     const { namespace, name } = this.#options;
-    const fresh = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace } };
+    const metadata = { name, namespace, ...this.#annotated() };
+    const fresh = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
     const object = await this.#deps.client
       .create<LeaseObject>(Lease, { ...fresh, spec: this.#spec(undefined) })
       .catch(conflictAsUndefined);
@@ -233,7 +275,9 @@ export class LeaderElection {
   }
 
   async #write(object: LeaseObject, sent: number): Promise<LeaseObject | undefined> {
-    const written = await this.#deps.client.replace<LeaseObject>(Lease, { ...object, spec: this.#spec(object.spec) });
+    const metadata = { ...object.metadata, ...this.#annotated(object.metadata.annotations) };
+    const next = { ...object, metadata, spec: this.#spec(object.spec) };
+    const written = await this.#deps.client.replace<LeaseObject>(Lease, next);
     this.#won(written, sent);
     return written;
   }
@@ -242,6 +286,11 @@ export class LeaderElection {
     this.#observe(object);
     // From sending, not from the answer: a successor counts from the commit, which came after the one and before the other.
     this.#renewed = sent;
+  }
+
+  #annotated(others: Readonly<Record<string, string>> = {}) {
+    const { annotations } = this.#options;
+    return annotations && { annotations: { ...others, ...annotations } };
   }
 
   #spec(old: LeaseSpec | undefined): LeaseSpec {

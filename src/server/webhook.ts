@@ -24,6 +24,10 @@ export interface WebhookOptions {
   readonly host?: string;
   readonly certificate: Certificate;
   readonly neighbours: Neighbours;
+  /** Objects of others pass: another operator looks at them, or none. Empty: all. */
+  readonly namespaces?: readonly string[];
+  /** The operator's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -174,12 +178,15 @@ function reviewIn(text: string): Review | undefined {
     : undefined;
 }
 
-async function review({ apiVersion, kind, request }: Review, { neighbours }: WebhookOptions): Promise<object> {
+async function review(
+  { apiVersion, kind, request }: Review,
+  { neighbours, namespaces = [], env = {} }: WebhookOptions,
+): Promise<object> {
   const { uid, operation, object, oldObject } = request;
-  const asked: AdmissionRequest | undefined = object
-    ? { operation, object, ...(oldObject && { oldObject }) }
-    : undefined;
-  const { refusals, warnings } = asked ? await admit(asked, neighbours) : { refusals: [], warnings: [] };
+  const served = namespaces.length === 0 || namespaces.includes(object?.metadata.namespace ?? '');
+  const asked: AdmissionRequest | undefined =
+    object && served ? { operation, object, ...(oldObject && { oldObject }) } : undefined;
+  const { refusals, warnings } = asked ? await admit(asked, neighbours, env) : { refusals: [], warnings: [] };
   return {
     apiVersion,
     kind,

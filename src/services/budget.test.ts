@@ -29,6 +29,9 @@ const SERVICES = ['placement', 'glance', 'neutron', 'nova', 'cinder', 'heat', 'h
 const MAY_NAME: Readonly<Record<string, string>> = {
   'src/services/list.ts': 'the one list',
   'src/controlplane/sections.ts': 'where each stands in a cloud',
+  'src/services/reads.ts': 'which field names which kind, and whose parts are below Nova',
+  'src/services/host-access/index.ts': 'whose templates become computes',
+  'src/services/host-access/nodes.ts': 'which pods have rights on the node, told by a spec alone',
   'src/insight/admission.ts': "the annotation of a host's cell, as its document has it",
   'src/operator/webhook.ts': 'the rule that guards that annotation',
   'src/insight/config.ts': 'whose options a file of a kind is read by',
@@ -39,6 +42,7 @@ const MAY_NAME: Readonly<Record<string, string>> = {
   'src/oslo/dynamic.ts': 'sections whose names are chosen by options of Glance, Cinder and Neutron',
   'src/cli/slice.ts': 'what `make cloud` leaves out',
   'src/cli/commands.ts': 'examples in the help',
+  'src/world/mask/secret.ts': 'words of every answer, which are not hidden when somebody has one for a password',
 };
 
 /** Services that name another one without standing on it: whom they tell, or whose files they prepare. */

@@ -6,10 +6,11 @@ import { generatedKey, overrideKey } from '../oslo/conf.ts';
 import { type UserText, userText } from '../oslo/layers.ts';
 import { parse } from '../oslo/parse.ts';
 import { write } from '../oslo/write.ts';
-import { hashOf } from '../runtime/plan/canonical.ts';
+import { sameJson } from '../runtime/plan/canonical.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { stall } from '../runtime/plan/unmet.ts';
+import { CURE, commandRefused } from './host-access/index.ts';
 import { partOf } from './names.ts';
 
 /** A file of a config Secret and where it belongs in the container. */
@@ -60,7 +61,7 @@ export async function userFiles<O extends Managed>(
   const texts: UserText[] = [];
   const own = (object: { kind: string; name: string }, text: string | undefined, field: string): void => {
     if (!text) return;
-    checkSyntax(text, object.name === cx.name ? field : `${object.kind} ${object.name} ${field}`);
+    checkText(cx, text, object.name === cx.name ? field : `${object.kind} ${object.name} ${field}`);
     texts.push({ object: `${object.kind} ${cx.namespace}/${object.name}`, field, text });
   };
   const self = { kind: cx.object.kind, name: cx.name };
@@ -143,7 +144,7 @@ async function secretFiles<O extends Managed>(
     const field = `${at}.customServiceConfigSecrets[${index}]`;
     const data: Readonly<Record<string, string>> = await cx.secret(name, [], field);
     for (const [part, text] of Object.entries(data).sort()) {
-      checkSyntax(text, `${field} (Secret ${name}, key ${part})`);
+      checkText(cx, text, `${field} (Secret ${name}, key ${part})`);
       const key = `03-${prefix}${String(index).padStart(2, '0')}-${part}.conf`;
       files.push({ key, path: `${folderOf(service)}/${key}`, text });
     }
@@ -231,7 +232,8 @@ export function startProblem(text: string): string | undefined {
 
 const LAST_VALID = 'correct it; until then everything runs on with the last valid text';
 
-function checkSyntax(text: string, field: string): void {
+/** Texts of owners and of Secrets reach an object without being in its spec, so they are looked at here. */
+function checkText<O extends Managed>(cx: Cx<O>, text: string, field: string): void {
   const result = parse(text);
   if ('error' in result)
     throw stall({
@@ -239,6 +241,14 @@ function checkSyntax(text: string, field: string): void {
       what: `${field} line ${result.error.line}, column ${result.error.column}: ${result.error.message}`,
       who: 'User',
       next: LAST_VALID,
+    });
+  const command = commandRefused(cx.object, text, cx.env);
+  if (command !== undefined)
+    throw stall({
+      reason: 'HostAccessRefused',
+      what: `${field} sets ${command}, a command of pods with rights on the node`,
+      who: 'User',
+      next: CURE,
     });
 }
 
@@ -267,11 +277,14 @@ export async function configSecrets<O extends Managed>(
 ): Promise<readonly Config[]> {
   const stable = `${of}-config-data`;
   const labels = { [COPY_LABEL]: of };
-  const configs = sets.map(files => {
-    const data = dataOf(files);
-    const hash = hashOf(data).slice(0, 10);
-    return { data, secret: `${stable}-${hash}`, hash, files: files.map(({ key, path }) => ({ key, path })) };
-  });
+  const there = cx.list(Secret, labels).filter(copy => ownedBy(cx, copy));
+  const configs = await cx.all(
+    sets.map(async files => {
+      const data = dataOf(files);
+      const hash = copyOf(there, stable, data) ?? (await cx.hash(data)).slice(0, 10);
+      return { data, secret: `${stable}-${hash}`, hash, files: files.map(({ key, path }) => ({ key, path })) };
+    }),
+  );
   const current = new Map(configs.map(({ secret, data }) => [secret, data]));
   await cx.all([
     ...[...current].map(([name, data]) =>
@@ -279,7 +292,7 @@ export async function configSecrets<O extends Managed>(
     ),
     cx.apply(Secret, { metadata: { name: stable }, type: 'Opaque', data: dataOf(sets.flat()) }),
   ]);
-  const copies = cx.list(Secret, labels).filter(copy => ownedBy(cx, copy) && !current.has(copy.metadata.name));
+  const copies = there.filter(copy => !current.has(copy.metadata.name));
   if (copies.length > 0) {
     const ours = { 'app.kubernetes.io/name': cx.object.kind.toLowerCase(), 'app.kubernetes.io/instance': cx.name };
     const named = namedSecrets([Pod, ReplicaSet, Job].flatMap(resource => cx.list(resource, ours)));
@@ -287,6 +300,19 @@ export async function configSecrets<O extends Managed>(
     for (const copy of copies) if (named.has(copy.metadata.name) || spare.includes(copy)) cx.keep(copy);
   }
   return configs.map(({ secret, hash, files }) => ({ secret, hash, files }));
+}
+
+/**
+ * The hash by which there is such a copy already: a content has one name as long as a copy of it lives. So neither an
+ * operator that names copies in another way nor a key that was lost rolls a pod. The oldest, which stays it.
+ */
+function copyOf(
+  copies: readonly DeepReadonly<AnyObject>[],
+  stable: string,
+  data: Readonly<Record<string, string>>,
+): string | undefined {
+  const found = copies.filter(copy => sameJson(copy.data, data)).sort((a, b) => byAge(b, a))[0]?.metadata.name;
+  return found?.startsWith(`${stable}-`) ? found.slice(stable.length + 1) : undefined;
 }
 
 const dataOf = (files: readonly ConfigFile[]): Record<string, string> =>

@@ -12,7 +12,9 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { ACCEPT_LOSS_ANNOTATION, SKIP_UNDO_ANNOTATION, USERS } from '../runtime/plan/names.ts';
 import { stall, type Unmet, wait } from '../runtime/plan/unmet.ts';
+import { urlHost, urlWord } from '../world/quote/url.ts';
 import { type Account, accountName, keep, type Login, namesOf, suffixOf } from './credentials.ts';
+import { checkGiven } from './given.ts';
 import type { HostAddress } from './hosts.ts';
 import * as keystone from './keystone/address.ts';
 import * as mariadb from './mariadb/address.ts';
@@ -117,6 +119,7 @@ export async function readDatabase<O extends Managed>(
 ): Promise<DatabaseLink> {
   const data: Record<(typeof CONNECTION)[number], string> & { port?: string; database?: string; incarnation?: string } =
     await cx.secret(secret, CONNECTION, field);
+  checkGiven(data, secret, field);
   const { hostname: host, user, password, port, database = name, incarnation } = data;
   const link = { host, port: Number(port ?? mariadb.PORT), database, user, password };
   return { ...link, ...(incarnation !== undefined && { incarnation }), ...caIn(data, secret, field) };
@@ -125,6 +128,7 @@ export async function readDatabase<O extends Managed>(
 export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<BusLink> {
   const data: Record<(typeof CONNECTION)[number], string> & Readonly<Record<string, string | undefined>> =
     await cx.secret(secret, CONNECTION, field);
+  checkGiven(data, secret, field);
   const { hostname: host, user, password, port, vhost = '/' } = data;
   const usual = 'ca.crt' in data ? rabbitmq.AMQPS_PORT : rabbitmq.AMQP_PORT;
   const link = { host, port: Number(port ?? usual), vhost, user, password, ...caIn(data, secret, field) };
@@ -135,7 +139,9 @@ export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, fiel
 }
 
 export async function readIdentity<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<IdentityLink> {
-  const { url, user, password, project, region, ...more } = await cx.secret(secret, IDENTITY, field);
+  const data = await cx.secret(secret, IDENTITY, field);
+  checkGiven(data, secret, field, ['user', 'password', 'project', 'region']);
+  const { url, user, password, project, region, ...more } = data;
   const outside = (more as Readonly<Record<string, string | undefined>>)['hosts-url'];
   const link = { url, user, password, project, region, ...caIn(more, secret, field) };
   return outside === undefined ? link : { ...link, outside };
@@ -538,14 +544,11 @@ export async function identityAdmin<O extends Managed>(cx: Cx<O>, leaving = fals
   return cx.cloud.identity(await keystone.adminAddress(cx, found));
 }
 
-/** Percent-encoding of every reserved character: SQLAlchemy and oslo.messaging both decode it. */
-const quoted = (text: string): string => encodeURIComponent(text);
-
 /** `ssl_ca` makes the client insist on TLS and compare the name of the server. */
 export const databaseUrl = (link: DatabaseLink): string =>
-  `mysql+pymysql://${quoted(link.user)}:${quoted(link.password)}@${link.host}:${link.port}/${link.database}?charset=utf8${
+  `mysql+pymysql://${urlWord(link.user)}:${urlWord(link.password)}@${urlHost(link.host)}:${link.port}/${urlWord(link.database)}?charset=utf8${
     link.ca === undefined ? '' : `&ssl_ca=${CA_BUNDLE}`
   }`;
 
 export const busUrl = (link: BusLink): string =>
-  `rabbit://${quoted(link.user)}:${quoted(link.password)}@${link.host}:${link.port}/${quoted(link.vhost)}`;
+  `rabbit://${urlWord(link.user)}:${urlWord(link.password)}@${urlHost(link.host)}:${link.port}/${urlWord(link.vhost)}`;

@@ -9,6 +9,7 @@ import { cinder } from './cinder/index.ts';
 import { glance } from './glance/index.ts';
 import { heat } from './heat/index.ts';
 import { horizon } from './horizon/index.ts';
+import { withoutHostAccess } from './host-access/index.ts';
 import { keystone } from './keystone/index.ts';
 import { mariadb } from './mariadb/index.ts';
 import { memcached } from './memcached/index.ts';
@@ -17,6 +18,7 @@ import { novaPlans } from './nova/plans.ts';
 import { ovn } from './ovn/index.ts';
 import { placement } from './placement/index.ts';
 import { rabbitmq } from './rabbitmq/index.ts';
+import { withReads } from './reads.ts';
 import { withRelease } from './release.ts';
 
 /** Every controller of the operator. A new service is a folder and a line here. */
@@ -54,7 +56,7 @@ const unwritten = (kind: AnyKind): Plan<Managed> => {
 };
 
 export const PLANS: readonly Plan<never>[] = [
-  ...written.map(withRelease),
+  ...written.map(withRelease).map(withoutHostAccess).map(withReads),
   ...(KINDS.filter(kind => !written.some(done => done.kind.kind === kind.kind)).map(
     unwritten,
   ) as readonly Plan<never>[]),

@@ -7,6 +7,7 @@ import type {
   Volume,
   VolumeMount,
 } from 'kubernetes-types/core/v1.d.ts';
+import { literal } from '../world/quote/kubelet.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { CONFIG_HASH_ANNOTATION } from './names.ts';
 import { type Found, overriddenPod } from './override.ts';
@@ -307,7 +308,7 @@ const POWERLESS: Container['securityContext'] = {
 };
 
 /** What kolla_start needs under sudo: to become root, and to copy files and give them away. Tried without any other. */
-const KOLLA_CAPABILITIES = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'];
+export const KOLLA_CAPABILITIES = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'];
 
 interface Profile {
   readonly command: readonly string[];
@@ -357,7 +358,7 @@ function restricted(process: Process, config: Config): Profile {
     mounts.push({ name: `scratch-${index}`, mountPath });
   });
   return {
-    command: ['dumb-init', '--single-child', '--', ...process.argv],
+    command: ['dumb-init', '--single-child', '--', ...process.argv.map(literal)],
     env: [],
     mounts,
     volumes,

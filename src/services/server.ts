@@ -7,6 +7,7 @@ import { type Row, rowsOf } from '../runtime/plan/row.ts';
 import { fieldMissing } from '../runtime/plan/unmet.ts';
 import { type Config, overwrittenFiles, overwrittenStart, START } from './config.ts';
 import { applyService } from './expose.ts';
+import { checkGiven } from './given.ts';
 import type { Target } from './hosts.ts';
 import { podLabels, serviceHost } from './names.ts';
 import { overrideOf } from './override.ts';
@@ -46,6 +47,7 @@ export async function externalLogin<O extends Managed, E extends External>(
     ['user', 'password'],
     field,
   );
+  checkGiven(keys, external.adminSecret ?? '', field);
   const { user, password, 'ca.crt': ca } = keys;
   return { user, password, ...(ca !== undefined && { ca }) };
 }

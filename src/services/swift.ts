@@ -3,6 +3,7 @@ import { write } from '../oslo/write.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import type { ConfigFile } from './config.ts';
+import { checkGiven } from './given.ts';
 import type { IdentityLink } from './links.ts';
 import { cafile } from './sections.ts';
 
@@ -13,8 +14,11 @@ export interface SwiftLink {
   readonly key: string;
 }
 
-export const swiftLink = <O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<SwiftLink> =>
-  cx.secret(secret, ['auth_url', 'user', 'key'], field);
+export async function swiftLink<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<SwiftLink> {
+  const data = await cx.secret(secret, ['auth_url', 'user', 'key'], field);
+  checkGiven(data, secret, field, ['user', 'key']);
+  return data;
+}
 
 const fileOf = (name: string): string => `/etc/swift/${name}.conf`;
 

@@ -1,4 +1,5 @@
 import type { Probe } from 'kubernetes-types/core/v1.d.ts';
+import { python } from '../world/quote/python.ts';
 import type { ConfigFile } from './config.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from './tls/trust.ts';
 
@@ -87,7 +88,7 @@ function wrapperFile(app: Uwsgi, under: string): ConfigFile {
   const [module = '', name = 'application'] = app.module.split(':');
   const text = `from ${module} import ${name} as api
 
-UNDER = ${JSON.stringify(under)}
+UNDER = ${python(under)}
 
 
 def application(environ, start_response):

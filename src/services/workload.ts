@@ -41,7 +41,7 @@ export interface Workload<S> {
   readonly scratch?: readonly string[];
   /** Where each pod mounts a volume of its own, which outlives it. */
   readonly data?: string;
-  readonly security?: Process['security'];
+  readonly security?: Process['security'] | ((spec: DeepReadonly<S>) => Process['security']);
   /** Started without Kolla also under its profile. */
   readonly direct?: boolean;
   readonly requests?: Requests;
@@ -154,6 +154,8 @@ export function processOf<O extends Managed, S>(
   const name = workload.image ?? owner.image;
   // The object's own image is that of its main container; another one needs its template or the map.
   const own = templateOf(cx, workload).image ?? (name === owner.image ? image : undefined);
+  const { security: rights } = workload;
+  const security = typeof rights === 'function' ? rights(cx.spec as DeepReadonly<S>) : rights;
   return {
     name: `${owner.name}-${component}`,
     image: imageOf(name, { release, images, imageRegistry, image: own }, cx.env),
@@ -168,7 +170,7 @@ export function processOf<O extends Managed, S>(
     ...((workload.volumes || volumes.length > 0) && { volumes }),
     ...(workload.scratch && { scratch: workload.scratch }),
     ...(workload.data && { mounts: [{ name: 'data', mountPath: workload.data }] }),
-    ...(workload.security && { security: workload.security }),
+    ...(security && { security }),
     ...(workload.direct && { direct: true }),
     ...(workload.requests && { requests: workload.requests }),
     ...(workload.drain && { drain: workload.drain }),

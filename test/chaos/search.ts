@@ -193,4 +193,5 @@ const masked = (text: string): string =>
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
     // Services get their addresses in the order in which they come.
     .replace(/\b10\.96\.\d+\.\d+\b/g, 'ADDRESS')
-    .replace(/(?<=[-" ])[0-9a-f]{8,64}(?=\\*["n])/g, 'HASH');
+    // With the id of its key before it, where it is over secrets.
+    .replace(/(?<=[-" ])([0-9a-f]{6}\.)?[0-9a-f]{8,64}(?=\\*["n])/g, 'HASH');

@@ -9,6 +9,7 @@ import { CustomResourceDefinition, Namespace, type Resource } from '../../src/ku
 import type { Transport } from '../../src/kube/transport.ts';
 import { rbac } from '../../src/operator/manifests.ts';
 import { createOperator, type OperatorOptions } from '../../src/operator/operator.ts';
+import { NAME, type Scope } from '../../src/operator/scope.ts';
 import { realClock, realRandom } from '../../src/real/clock.ts';
 import { loadCredentials } from '../../src/real/credentials.ts';
 import { type Connection, connect } from '../../src/real/transport.ts';
@@ -74,9 +75,11 @@ export class RealCluster {
   static async start(
     plans: readonly Plan<never>[] = PLANS,
     wrap = (_user: User, to: Transport) => to,
+    /** What the operator may serve: its rights are no more than that needs. */
+    scope: Scope = { namespaces: [], kinds: [] },
   ): Promise<RealCluster> {
     const cluster = new RealCluster(await startApiServer(), plans, wrap);
-    await cluster.#install();
+    await cluster.#install(scope);
     await cluster.pretenders.start();
     return cluster;
   }
@@ -89,11 +92,11 @@ export class RealCluster {
     return connection;
   }
 
-  async #install(): Promise<void> {
+  async #install(scope: Scope): Promise<void> {
     for (const kind of KINDS) await this.admin.create(CustomResourceDefinition, crdOf(kind) as unknown as AnyObject);
     for (const name of [NS, 'openstack-operator-system'])
       await this.admin.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    for (const object of rbac(this.#plans) as AnyObject[]) {
+    for (const object of rbac(this.#plans, { name: NAME, scope }) as AnyObject[]) {
       const subjects = object.subjects !== undefined && [
         { kind: 'User', name: 'operator', apiGroup: 'rbac.authorization.k8s.io' },
       ];
@@ -109,11 +112,16 @@ export class RealCluster {
   }
 
   startOperator(options: Partial<OperatorOptions> = {}): void {
+    this.#stopOperator = this.startOther('operator', options);
+  }
+
+  /** An operator as this user; gives what stops it. */
+  startOther(user: User, options: Partial<OperatorOptions>): () => Promise<void> {
     const abort = new AbortController();
-    const connection = this.connect('operator');
+    const connection = this.connect(user);
     const operator = createOperator({
       world: {
-        cluster: this.wrap('operator', connection),
+        cluster: this.wrap(user, connection),
         cloud: this.backends.cloud,
         clock: realClock,
         random: realRandom,
@@ -123,7 +131,7 @@ export class RealCluster {
     });
     const ended = operator.manager.run(abort.signal);
     ended.catch(() => undefined);
-    this.#stopOperator = async () => {
+    return async () => {
       abort.abort(new Error('stop'));
       await ended;
       await connection.close();
@@ -168,18 +176,25 @@ export class RealCluster {
     }
   }
 
-  /** Mutating requests of the operator in the audit log, Leases and Events left out (rule 14). */
-  writes(): { verb: string; uri: string; code: number }[] {
+  /** Requests of the operator that the authorizer refused, reads included. */
+  refused(): string[] {
+    return this.#audit()
+      .filter(a => a.responseStatus?.code === 403)
+      .map(a => `${a.verb} ${a.requestURI}`);
+  }
+
+  #audit(): Audit[] {
     return readFileSync(this.server.auditLog, 'utf8')
       .split('\n')
       .filter(line => line !== '')
       .map(line => JSON.parse(line) as Audit)
-      .filter(
-        a =>
-          a.user.username === 'operator' &&
-          !['get', 'list', 'watch'].includes(a.verb) &&
-          !/\/(events|leases)/.test(a.requestURI),
-      )
+      .filter(a => a.user.username === 'operator');
+  }
+
+  /** Mutating requests of the operator in the audit log, Leases and Events left out (rule 14). */
+  writes(): { verb: string; uri: string; code: number }[] {
+    return this.#audit()
+      .filter(a => !['get', 'list', 'watch'].includes(a.verb) && !/\/(events|leases)/.test(a.requestURI))
       .map(a => ({ verb: a.verb, uri: a.requestURI, code: a.responseStatus?.code ?? 0 }));
   }
 

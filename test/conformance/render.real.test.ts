@@ -31,7 +31,7 @@ const kubectl = (args: readonly string[], input?: string): string =>
 async function render(...args: string[]): Promise<string> {
   let [out, err] = ['', ''];
   const paper = { width: 100, paint: (_style: string, text: string) => text };
-  const code = await execute('kubectl openstack', ['render', ...args], {
+  const code = await execute('kubectl openstack', ['render', ...args, '--reveal'], {
     out: text => {
       out += text;
     },
@@ -49,7 +49,7 @@ describe.each([
   ['controlplane_slice', 'jobs'],
   ['controlplane_minimal', 'jobs'],
   ['controlplane_minimal', 'objects'],
-])('render -f %s.yaml --as %s | kubectl apply -f -', (sample, as) => {
+])('render -f %s.yaml --as %s --reveal | kubectl apply -f -', (sample, as) => {
   const namespace = `${sample.replaceAll('_', '-')}-${as}`;
   let text: string;
   let items: readonly AnyObject[];

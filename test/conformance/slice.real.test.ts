@@ -67,6 +67,7 @@ describe('the slice on a real kube-apiserver', { timeout: 180_000 }, () => {
       'keystone-credential-keys',
       'keystone-fernet-keys',
       'mariadb-root',
+      'openstack-hash-key',
       'openstack-owner',
       'rabbitmq-admin',
     ]);

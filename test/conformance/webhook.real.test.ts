@@ -69,7 +69,7 @@ beforeAll(async () => {
     certificate: await keep(keeper),
     clock: realClock,
     log: silent,
-    neighbours: { list: async kind => (await client.list(resourceOf(kind))).items },
+    neighbours: { list: async (kind, namespace) => (await client.list(resourceOf(kind), { namespace })).items },
   });
   await webhook.start();
   const url = `https://127.0.0.1:${webhook.port}${VALIDATE}`;

@@ -42,6 +42,13 @@ const server = (kind: string): AnyObject => ({
   spec: { podProfile: 'kolla', release: '2025.2', external: { hostname: '127.0.0.1' } },
 });
 
+const HASH_KEY: AnyObject = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'openstack-hash-key' },
+  data: { key: 'YWJj' },
+};
+
 const filesOf = (secret: AnyObject): [string, string][] =>
   Object.entries(secret.data as Record<string, string>).map(([name, value]) => [
     name,
@@ -53,7 +60,7 @@ async function perform(calls: readonly Call[]): Promise<string> {
   const around = {
     namespace: 'openstack',
     env: {},
-    objects: [server('MariaDB'), server('RabbitMQ'), server('Keystone')],
+    objects: [server('MariaDB'), server('RabbitMQ'), server('Keystone'), HASH_KEY],
   };
   let said = '';
   for (const { objects } of effectJobs(calls, around)) {
@@ -191,7 +198,7 @@ describe('the Jobs on real servers', () => {
 
     it('waits for what is not there yet: a server, a project', async () => {
       const wanted = of('ensureUser', 'late', 'Late0Password', 'latecomers', ['admin'], CLAIM);
-      const around = { namespace: 'openstack', env: {}, objects: [server('Keystone')] };
+      const around = { namespace: 'openstack', env: {}, objects: [server('Keystone'), HASH_KEY] };
       const ensure = (address: IdentityAddress): string[] => {
         const { objects } = effectJobs([{ ...wanted, address } as Call], around)[0]!;
         const at = folder('waiting');

@@ -130,7 +130,7 @@ describe('a real RabbitMQ over TLS', () => {
   it('is managed over HTTPS and used over AMQPS, with the options that services get', async () => {
     mount('rabbitmq', first);
     const spec = { tls: { enabled: true } };
-    const [conf] = rabbitFiles('', '', undefined, spec);
+    const [conf] = rabbitFiles({ user: 'admin', password: 'x' }, 'rabbitmq-admin', undefined, spec);
     const rabbit = await startRabbit(
       (port, user, password) => cloud.bus({ url: `https://localhost:${port}`, user, password, ca: first.ca }).check(),
       (amqp, management) =>

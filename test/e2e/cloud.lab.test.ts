@@ -263,6 +263,7 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
           "keystone-credential-keys",
           "keystone-fernet-keys",
           "mariadb-root",
+          "openstack-hash-key",
           "openstack-owner",
           "rabbitmq-admin",
         ],

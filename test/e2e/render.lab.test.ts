@@ -11,7 +11,7 @@ import { Deployment, Job, Secret } from '../../src/kube/resource.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { conditionOf, until, valueIn } from './stage.ts';
 
-/** `render --as jobs | kubectl apply -f -` while no operator runs. It is started again afterwards. */
+/** `render --as jobs --reveal | kubectl apply -f -` while no operator runs. It is started again afterwards. */
 
 const release = process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2';
 const namespace = `render-${release.replace('.', '-')}`;
@@ -42,7 +42,7 @@ describe(`the slice without an operator, ${release}`, { timeout: 3_600_000 }, ()
     const sample = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as { spec: object };
     const file = join(folder, 'slice.yaml');
     writeFileSync(file, stringify({ ...sample, spec: { ...sample.spec, release } }));
-    const words = ['src/cli/main.ts', 'render', '-f', file, '-n', namespace, '--as', 'jobs'];
+    const words = ['src/cli/main.ts', 'render', '-f', file, '-n', namespace, '--as', 'jobs', '--reveal'];
     text = execFileSync('node_modules/.bin/tsx', words, { encoding: 'utf8', maxBuffer: 64 << 20 });
     const said = await kubectl(['apply', '--validate=strict', '-f', '-'], text);
     expect(said.trim().split('\n')).toHaveLength(parseObjects(text, 'rendered').length);

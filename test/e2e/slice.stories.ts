@@ -29,6 +29,7 @@ const RETAINED = {
     'keystone-credential-keys',
     'keystone-fernet-keys',
     'mariadb-root',
+    'openstack-hash-key',
     'openstack-owner',
     'rabbitmq-admin',
   ],

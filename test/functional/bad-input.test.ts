@@ -26,6 +26,28 @@ describe('refused at the door, with the path', () => {
     ['a word that is none of the choices', slice({ rollout: 'fast' }), /spec\.rollout.*graph.*strict/],
     ['a name that can not become a Service', ours('Keystone', '0keystone'), /the name becomes part of Service names/],
     [
+      'a volume group that is a command',
+      ours('Cinder', 'c', { backends: [{ name: 'b', type: 'lvm', volumeGroup: "x'; touch /tmp/x; '" }] }),
+      /spec\.backends\[0\]\.volumeGroup/,
+    ],
+    [
+      'a pool with a right of its own',
+      ours('CephStorage', 'c', { pools: [{ name: 'a", allow *', purpose: 'vms' }] }),
+      /spec\.pools\[0\]\.name/,
+    ],
+    ['a URL that is none', ours('Horizon', 'h', { publicURL: 'horizon.example.org' }), /spec\.publicURL/],
+    [
+      'a host with a path',
+      ours('MariaDB', 'm', { external: { hostname: 'db/x', adminSecret: 's' } }),
+      /spec\.external\.hostname/,
+    ],
+    ['a name with a line end', ours('Keystone', 'k', { adminUser: 'admin\nx' }), /spec\.adminUser/],
+    [
+      'a network that is two',
+      ours('OVNNetwork', 'o', { bridgeMappings: { 'a:b,c': 'br-ex' } }),
+      /spec\.bridgeMappings/,
+    ],
+    [
       'a contradiction',
       slice({ neutron: { enabled: false, mechanism: 'ovs' } }),
       /spec\.neutron\.mechanism.*contradicts/,

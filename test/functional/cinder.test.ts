@@ -31,7 +31,10 @@ describe('Cinder', () => {
     for (const name of ['cinder-scheduler', 'cinder-volume-fast', 'cinder-volume-files'])
       expect(cloud.get(StatefulSet, name)?.spec, name).toMatchObject({ replicas: 1 });
     const fast = text(cloud, 'cinder-volume-fast-config-data', backendConf);
-    expect(fast).toContain('enabled_backends = fast\n\n[fast]\nbackend_host = cinder\n');
+    expect(fast).toContain('enabled_backends = fast\n');
+    expect(fast).toContain('[fast]\nbackend_host = cinder\n');
+    // The daemons that read as root keep no more than the container has.
+    expect(fast).toContain('[privsep_osbrick]\ncapabilities = CAP_DAC_OVERRIDE\n');
     expect(fast).toContain('volume_driver = cinder.volume.drivers.rbd.RBDDriver\n');
     expect(text(cloud, 'cinder-volume-files-config-data', 'nfs_shares')).toBe('nas:/v\n');
     expect(text(cloud, 'cinder-config-data', '01-cinder.conf')).toContain('default_volume_type = fast\n');

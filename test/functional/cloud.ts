@@ -9,7 +9,7 @@ import { createStore, restoreStore, type Snapshot, type Store } from '../../src/
 import type { AnyObject, Condition } from '../../src/kube/object.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import { createOperator, type OperatorOptions } from '../../src/operator/operator.ts';
-import { OWNER_SECRET } from '../../src/runtime/plan/names.ts';
+import { HASH_KEY_SECRET, OWNER_SECRET } from '../../src/runtime/plan/names.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
 import { PLANS } from '../../src/services/list.ts';
 
@@ -146,7 +146,7 @@ export class Cloud {
         .objects()
         .filter(object => object.metadata.namespace === NS && object.kind !== 'Event')
         // The namespace's owner id outlives every cloud in it.
-        .filter(object => object.metadata.name !== OWNER_SECRET)
+        .filter(object => ![OWNER_SECRET, HASH_KEY_SECRET].includes(object.metadata.name))
         .map(object => `${object.kind} ${object.metadata.name}`)
         .sort()
     );

@@ -11,7 +11,7 @@ import { Cloud, NS } from './cloud.ts';
 import { effectPrograms } from './effects.ts';
 import { keystoneOf, passwordIn, sqlOf } from './services.ts';
 
-/** `render --as jobs | kubectl apply` on a cluster that knows neither our kinds' controller nor the order of things. */
+/** `render --as jobs --reveal | kubectl apply` on a cluster that knows neither our kinds' controller nor the order of things. */
 
 const folder = mkdtempSync(join(tmpdir(), 'jobs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function rendered(...args: string[]): Promise<AnyObject[]> {
   let [out, err] = ['', ''];
   const paper = { width: 100, paint: (_style: string, text: string) => text };
-  const code = await execute('kubectl openstack', ['render', ...args, '-o', 'json'], {
+  const code = await execute('kubectl openstack', ['render', ...args, '--reveal', '-o', 'json'], {
     out: text => {
       out += text;
     },

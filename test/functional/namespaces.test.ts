@@ -68,7 +68,10 @@ describe('two clouds of the same name in two namespaces', () => {
     await cloud.settle();
     await cloud.sim.run(1_800_000);
     const left = cloud.store.objects().filter(o => o.metadata.namespace === 'second' && o.kind !== 'Event');
-    expect(left.map(o => `${o.kind} ${o.metadata.name}`)).toEqual(['Secret openstack-owner']);
+    expect(left.map(o => `${o.kind} ${o.metadata.name}`)).toEqual([
+      'Secret openstack-hash-key',
+      'Secret openstack-owner',
+    ]);
     expect(writesIn('openstack')).toEqual(before);
     expect(cloud.left()).toEqual(kept);
     expect(isReady('openstack')).toBe(true);

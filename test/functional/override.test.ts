@@ -152,7 +152,7 @@ describe('override.podTemplate', { timeout: 120_000 }, () => {
   });
 
   it('of OVN reaches one of the containers of a node, on both kinds of nodes', async () => {
-    const cloud = await readyCloud();
+    const cloud = await readyCloud({}, undefined, { operator: { env: { ALLOW_HOST_ACCESS: 'true' } } });
     label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
     cloud.apply(objectOf(OVNNetwork, 'ovn'));
     await cloud.ready(OVNNetwork, 'ovn');

@@ -28,3 +28,5 @@ export const imagesOf = ({ containers, initContainers = [] }: PodSpec): string[]
 export const MIRROR = 'registry.example.com:5000/mirror';
 /** A registry of one's own and the Secrets that open it, as fields of a spec. */
 export const PRIVATE = { imageRegistry: MIRROR, imagePullSecrets: [{ name: 'pull' }, { name: 'other' }] };
+/** How the operator is told that pods with rights on the node may come from there. */
+export const TRUSTING = { TRUSTED_REGISTRIES: MIRROR };

@@ -65,7 +65,7 @@ const overwritten = { defaultConfigOverwrite: { 'policy.yaml': '{}' } };
 async function stories(look: Lens['look']): Promise<void> {
   const rook = pretendRook();
   const wrap = (store: Store) => certManager(signer).wrap(rook.wrap(store));
-  const cloud = await Cloud.start({ operator: { lens: look }, wrap });
+  const cloud = await Cloud.start({ operator: { lens: look, env: { ALLOW_HOST_ACCESS: 'true' } }, wrap });
   rook.install(cloud);
   installForeign(cloud, ...CERT_MANAGER, ...GATEWAY);
   cloud.apply(gateway('gw'));

@@ -49,7 +49,7 @@ async function stories(look: Lens['look']): Promise<void> {
   const cloud = await Cloud.start({
     plans: [...PLANS, toy as Plan<never>],
     kinds: [Toy],
-    operator: { lens: look },
+    operator: { lens: look, env: { ALLOW_HOST_ACCESS: 'true' } },
     ...certManager(root),
   });
   installForeign(cloud, ...CERT_MANAGER, ...GATEWAY);

@@ -19,6 +19,8 @@ export interface JobBody {
   readonly argv: readonly string[];
   /** What, when changed, makes the work due again. Never credentials that may rotate without need. */
   readonly inputs: readonly unknown[];
+  /** An input is, or is made from, a secret: the hash in the name of the Job is made with the key of the namespace. */
+  readonly secret?: boolean;
   /** What a Job says by its exit code, where that is more than that it failed. */
   readonly exits?: Readonly<Record<number, { readonly reason: string; readonly next: string }>>;
   /** The pod template's spec; the image and argv above are already in it. */
@@ -94,6 +96,8 @@ export interface Cx<O extends Managed> {
 
   /** Who this object is to servers outside Kubernetes; `part` names a part of it. Created once per namespace. */
   owner(part?: string): Promise<Owner>;
+  /** A hash over secrets, which those who know no Secret can't check guesses against. */
+  hash(...inputs: unknown[]): Promise<string>;
   /** What this object brings along to ask a server for a thing by name. `proof`: credentials from its own Secret. */
   claim(proof?: Claim['proof'], part?: string): Promise<Claim>;
   /**

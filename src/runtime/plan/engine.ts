@@ -72,6 +72,9 @@ export async function reconcile<O extends Managed>(
       await addFinalizer(engine, plan, cached);
       return {};
     }
+    // Past the lens: it looks at fields to refuse them, and carries none of them out.
+    const guarded = plan.guard?.refuse(cached as DeepReadonly<Managed>, engine.env);
+    if (plan.guard && guarded) return await refusedPass(engine, plan, object, pass, plan.guard.type, guarded);
     return await runningPass(engine, plan, object, pass);
   } finally {
     reads.done();
@@ -101,7 +104,7 @@ async function runningPass<O extends Managed>(
   pass: Pass<O>,
 ): Promise<Result> {
   const refused = plan.version && (await refusalOf(plan.version, object as DeepReadonly<Managed>, pass));
-  if (refused) return refusedPass(engine, plan, object, pass, refused);
+  if (plan.version && refused) return refusedPass(engine, plan, object, pass, plan.version.type, refused);
   const outcomes = await runRows(engine, plan, object, pass);
   if (plan.version && isProved(plan, plan.version.proof, outcomes))
     Object.assign(pass.reported, plan.version.proved(object as DeepReadonly<Managed>));
@@ -131,12 +134,13 @@ async function refusedPass<O extends Managed>(
   plan: Plan<O>,
   object: DeepReadonly<O>,
   pass: Pass<O>,
+  type: string,
   refused: Unmet,
 ): Promise<Result> {
-  const type = plan.version?.type ?? '';
   const outcome = outcomeOf(refused);
   const said = conditionFor(type, outcome)!;
-  const kept = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready' && c.type !== type);
+  const told = ['Ready', plan.version?.type, plan.guard?.type];
+  const kept = (object.status?.conditions ?? []).filter(c => !told.includes(c.type));
   const ready = readyFor([said], new Map([[type, outcome]]));
   engine.onRow?.(plan.kind.kind, type, outcome.is);
   await putStatus(engine, plan, object, { ...object.status }, [ready, said, ...kept], pass);

@@ -27,9 +27,13 @@ export const UNDO_ANNOTATION = 'openstack.k8s.io/undo';
 export const ACCEPT_LOSS_ANNOTATION = 'openstack.k8s.io/accept-data-loss';
 /** The namespace's random id, which marks everything outside Kubernetes. Kept whatever is deleted. */
 export const OWNER_SECRET = 'openstack-owner';
-/** On that Secret: its namespace, by which a copy in another one is known, made by a restore for example. */
+/** With what hashes over secrets are made. Kept whatever is deleted. */
+export const HASH_KEY_SECRET = 'openstack-hash-key';
+/** On the Secret of the id: its namespace, by which a copy in another one is known, made by a restore for example. */
 export const OWNER_OF_ANNOTATION = 'openstack.k8s.io/owner-of';
-/** In that Secret: the release of the data that an object left behind. */
+/** What may be read by everybody who may read objects: the id stands in every mark. Other keys of that Secret are secret. */
+export const isPlainOwnerKey = (key: string): boolean => key === 'id' || key.startsWith('release.');
+/** In the Secret of the id: the release of the data that an object left behind. */
 export const keptKey = ({
   kind,
   metadata,

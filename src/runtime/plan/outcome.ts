@@ -1,6 +1,7 @@
 import { CloudError } from '../../cloud/ports.ts';
 import { NameTaken } from '../../cloud/settle.ts';
 import { ApiError } from '../../kube/client.ts';
+import { Unquotable } from '../../world/quote/unquotable.ts';
 import type { Draft } from '../conditions.ts';
 import { Unmet, type Who } from './unmet.ts';
 
@@ -37,6 +38,9 @@ export function outcomeOf(error: unknown): Exclude<Tried, { readonly is: 'ok' }>
   if (error instanceof Unmet)
     return { is: error.outcome, reason: error.reason, message: error.message, who: error.who, after: error.after };
   if (error instanceof ApiError) return apiOutcome(error);
+  // The value comes from a spec or a Secret: nothing is retried until one of them changes.
+  if (error instanceof Unquotable)
+    return { is: 'stall', reason: 'ValueRefused', message: `${error.message}. User: change the value`, who: 'User' };
   if (error instanceof NameTaken)
     return {
       is: 'stall',

@@ -6,19 +6,23 @@ import type { Client } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
 import { Job, Namespace, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
-import { redactText } from '../../world/log.ts';
 import { Lru } from '../../world/lru.ts';
+import { KnownSecrets } from '../../world/mask/known.ts';
+import { secretsOf } from '../../world/mask/secret.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
-import { hashOf, sameJson, shortHash } from './canonical.ts';
+import { hashOf, sameJson } from './canonical.ts';
 import type { Body, Cx, JobBody, Retention, Wish } from './cx.ts';
 import { dress, mayDelete, notOurs } from './dress.ts';
+import { type HashKey, isOfOther, type JobHash, keyedHash, plainJob, secretJob } from './keyed.ts';
 import type { Managed } from './managed.ts';
 import { applied, appliedTemplate } from './match.ts';
 import {
   ADOPT_ANNOTATION,
   FINALIZER,
   FINALIZER_MANAGER,
+  HASH_KEY_SECRET,
+  isPlainOwnerKey,
   keptKey,
   MANAGED_LABEL,
   MANAGER,
@@ -61,8 +65,14 @@ export class Memory {
   readonly applied = new Lru<string, { readonly hash: string; readonly version: string | undefined }>(MOST_APPLIED);
   /** By namespace/name of foreign Secrets: data at a version. */
   readonly secrets = new Lru<string, { version: string; data: Readonly<Record<string, string>> }>(MOST_SECRETS);
+  /** What no text may hold. */
+  readonly known: KnownSecrets;
   /** By resource and key of sets that a new template waits for: what they look like, and since when. */
   readonly rolls = new Lru<string, { picture: string; since: number }>(MOST_ROLLS);
+
+  constructor(known = new KnownSecrets()) {
+    this.known = known;
+  }
 
   /** It is gone: what comes under its name is another one. */
   forget(resource: Resource, ref: Ref): void {
@@ -78,27 +88,6 @@ const MOST_APPLIED = 50_000;
 /** Those that users bring. Each holds its data, so there are fewer. */
 const MOST_SECRETS = 1_000;
 const MOST_ROLLS = 10_000;
-
-/** Keys of connection Secrets that say where, not how to get in: a message without them would help nobody. */
-const PLAIN_KEYS: ReadonlySet<string> = new Set([
-  'hostname',
-  'user',
-  'database',
-  'vhost',
-  'url',
-  'project',
-  'region',
-  'incarnation',
-  // Where hosts outside the cluster find it.
-  'hosts-hostname',
-  'hosts-url',
-  // Of the Secrets that Rook makes; its cluster-name is the namespace.
-  'fsid',
-  'cluster-name',
-  'ceph-username',
-  'userID',
-  'adminID',
-]);
 
 /** One that is made by hand carries no label of ours, so no watch of ours shows its data. */
 const LOOK_FOR_OWNER_MS = 60_000;
@@ -116,6 +105,27 @@ export const instanceIndex = (object: Live): readonly string[] => {
   return instance === undefined ? [] : [instance];
 };
 
+/** No text that this process writes holds a value of it from now on. */
+export function learn(known: KnownSecrets, secret: Live, data?: Readonly<Record<string, string>>): void {
+  const { metadata } = secret;
+  const made = metadata.labels?.[MANAGED_LABEL] === 'true';
+  const all = (): Readonly<Record<string, string>> => data ?? decoded(secret);
+  known.learn(metadata, `${metadata.uid} ${metadata.resourceVersion}`, () =>
+    secretsOf(metadata.name === OWNER_SECRET ? withoutId(all()) : all(), { made, files: false }),
+  );
+}
+
+const withoutId = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).filter(([key]) => !isPlainOwnerKey(key)));
+
+const decoded = (secret: Live): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries((secret.data ?? {}) as Record<string, string>).map(([key, value]) => [
+      key,
+      Buffer.from(value, 'base64').toString('utf8'),
+    ]),
+  );
+
 /** One walk over the rows of one object: what it read, wrote, reported and learned. */
 export class Pass<O extends Managed> {
   readonly #shared: Shared;
@@ -129,9 +139,6 @@ export class Pass<O extends Managed> {
   readonly #written = new Map<string, Live>();
   /** By row: keys of what it applied or wants kept. */
   readonly #kept = new Map<string, Set<string>>();
-  readonly #secretValues = new Set<string>();
-  /** The same, the longest first; undefined when one was added since. */
-  #masked: readonly string[] | undefined;
   #alive: Promise<void> | undefined;
   readonly reported: Record<string, unknown> = {};
   readonly events: { readonly reason: string; readonly note: string }[] = [];
@@ -236,6 +243,35 @@ export class Pass<O extends Managed> {
     });
   }
 
+  /** Made once per namespace, and kept whatever is deleted: a hash with another key would make everything due again. */
+  async #hashKey(): Promise<HashKey> {
+    const ref = this.#ref(HASH_KEY_SECRET);
+    const seen =
+      this.#written.get(keyIn(Secret, ref)) ??
+      this.#get(Secret, HASH_KEY_SECRET) ??
+      (await this.#client.get<AnyObject>(Secret, ref));
+    const bytes = (count: number): string => Buffer.from(this.#shared.random.bytes(count)).toString('hex');
+    const live = seen ?? (await this.#create(ref, () => ({ id: bytes(3), key: bytes(32) })));
+    this.#written.set(keyIn(Secret, ref), live);
+    const { id = '', key = '' } = this.#decode(live);
+    if (id !== '' && key.length >= 32) return { id, key };
+    throw stall({
+      reason: 'SecretInvalid',
+      what: `Secret ${HASH_KEY_SECRET} needs key id, and key key with 32 characters or more`,
+      who: 'User',
+      next: 'restore it from a backup, or delete it: a new one is made, and Jobs whose inputs are secret run once more',
+    });
+  }
+
+  /** Nobody can tell whether what was recorded with a lost key is still true, and each Job may run twice (rule 10). */
+  async #tellLostKey(record: string, job: string): Promise<void> {
+    if (!isOfOther(await this.#hashKey(), record)) return;
+    this.events.push({
+      reason: 'HashKeyReplaced',
+      note: `Secret ${HASH_KEY_SECRET} has another key than when the last Job of this step was recorded: Job ${job} runs once more; pods stay as they are`,
+    });
+  }
+
   /** The version of the data that an object of this kind and name left behind. */
   async keptVersion(): Promise<string | undefined> {
     const live = await this.#ownerSecret();
@@ -271,8 +307,18 @@ export class Pass<O extends Managed> {
         next: `restore it from a backup, or read the id off the comment of a database or the description of a virtual host and run: kubectl create secret generic ${OWNER_SECRET} -n ${ref.namespace} --from-literal=id=<id>`,
         after: LOOK_FOR_OWNER_MS,
       });
+    const id = () => Buffer.from(this.#shared.random.bytes(8)).toString('hex');
+    return this.#create(ref, () => ({ id: id() }), { [OWNER_OF_ANNOTATION]: ref.namespace });
+  }
+
+  /** A Secret of the namespace, by a create: two that ask at once get the same. */
+  async #create(
+    ref: Ref,
+    values: () => Readonly<Record<string, string>>,
+    annotations?: Readonly<Record<string, string>>,
+  ): Promise<Live> {
     await this.#ownerLives();
-    const id = Buffer.from(this.#shared.random.bytes(8)).toString('hex');
+    const data = Object.entries(values()).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
     const body = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -283,10 +329,10 @@ export class Pass<O extends Managed> {
           'app.kubernetes.io/part-of': 'openstack',
           [MANAGED_LABEL]: 'true',
         },
-        annotations: { [OWNER_OF_ANNOTATION]: ref.namespace },
+        ...(annotations && { annotations }),
       },
       type: 'Opaque',
-      data: { id: Buffer.from(id).toString('base64') },
+      data: Object.fromEntries(data) as Record<string, string>,
     };
     try {
       const made = await this.#client.create<AnyObject>(Secret, body, { manager: MANAGER });
@@ -309,12 +355,9 @@ export class Pass<O extends Managed> {
     return undefined;
   }
 
-  /** Values of Secrets that this pass saw never leave it: condition text is passed through here (rule 11). */
+  /** Values of Secrets of its namespace leave no pass: condition text is passed through here (rule 11). */
   mask(text: string): string {
-    let out = redactText(text);
-    // The longest first: a value inside another one would leave the rest of it in sight.
-    this.#masked ??= [...this.#secretValues].sort((a, b) => b.length - a.length);
-    for (const value of this.#masked) out = out.replaceAll(value, '***');
+    const out = this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');
     return out.length > 512 ? `${out.slice(0, 509)}...` : out;
   }
 
@@ -354,6 +397,7 @@ export class Pass<O extends Managed> {
       keep: kept => this.#keep(row, kept.kind, kept.metadata.name),
       remove: (resource, name) => this.#remove(resource, name),
       owner: part => this.#owner(part),
+      hash: async (...inputs) => keyedHash(await this.#hashKey(), ...inputs),
       claim: async (proof, part) => {
         const owner = await this.#owner(part);
         const adopt = object.metadata.annotations?.[ADOPT_ANNOTATION];
@@ -490,6 +534,15 @@ export class Pass<O extends Managed> {
           who: 'User',
           next: `add ${key} to it`,
         });
+    // Bytes that are no UTF-8 became this character: a password with them would be another one.
+    const broken = keys.find(key => data[key]?.includes('\uFFFD'));
+    if (broken !== undefined)
+      throw stall({
+        reason: 'SecretInvalid',
+        what: `Secret ${name}, named in ${field}: key ${broken} is not UTF-8 text`,
+        who: 'User',
+        next: 'encode it as UTF-8',
+      });
     return data as Record<K, string>;
   }
 
@@ -502,10 +555,7 @@ export class Pass<O extends Managed> {
     if (meta === undefined) return undefined;
     const version = `${meta.metadata.uid} ${meta.metadata.resourceVersion}`;
     const memo = this.#shared.memory.secrets.get(keyOf(ref));
-    if (memo?.version === version) {
-      this.#noteSecret(memo.data);
-      return memo.data;
-    }
+    if (memo?.version === version) return memo.data;
     const live = await this.#client.get<AnyObject>(Secret, ref);
     if (live === undefined) return undefined;
     const data = this.#decode(live);
@@ -517,18 +567,9 @@ export class Pass<O extends Managed> {
   }
 
   #decode(secret: Live): Readonly<Record<string, string>> {
-    const data: Record<string, string> = {};
-    for (const [key, value] of Object.entries((secret.data ?? {}) as Record<string, string>))
-      data[key] = Buffer.from(value, 'base64').toString('utf8');
-    this.#noteSecret(data);
+    const data = decoded(secret);
+    learn(this.#shared.memory.known, secret, data);
     return data;
-  }
-
-  /** Short values (a port, a user's name, `true`) are not secrets, and masking them would mangle messages. */
-  #noteSecret(data: Readonly<Record<string, string>>): void {
-    for (const [key, value] of Object.entries(data))
-      if (value.length >= 8 && !PLAIN_KEYS.has(key)) this.#secretValues.add(value);
-    this.#masked = undefined;
   }
 
   async #apply(row: string, resource: Resource, body: Body, options: Retention = {}): Promise<Live> {
@@ -575,6 +616,7 @@ export class Pass<O extends Managed> {
   }
 
   #wrote(resource: Resource, result: AnyObject): void {
+    if (resource === Secret) learn(this.#shared.memory.known, result);
     this.#written.set(keyIn(resource, this.#ref(result.metadata.name)), result);
     this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, result.metadata.resourceVersion);
   }
@@ -636,21 +678,33 @@ export class Pass<O extends Managed> {
 
   async #job(row: string, job: JobBody): Promise<void> {
     const retry = this.#object.metadata.annotations?.[RETRY_ANNOTATION];
-    const hash = shortHash(job.image, job.argv, job.inputs, retry);
-    const name = `${this.#object.metadata.name}-${job.step}-${hash}`;
-    this.#keep(row, Job.kind, name);
+    const inputs = [job.image, job.argv, job.inputs, retry];
+    const { hash, record, former }: JobHash = job.secret
+      ? secretJob(await this.#hashKey(), ...inputs)
+      : plainJob(...inputs);
+    const nameOf = (hash: string): string => `${this.#object.metadata.name}-${job.step}-${hash}`;
     const done = (this.#object.status as { hashes?: Record<string, string> } | undefined)?.hashes ?? {};
+    const finish = (): void => {
+      const reported = this.reported.hashes as Record<string, string> | undefined;
+      this.reported.hashes = { ...done, ...reported, [job.step]: record };
+    };
+    const find = async (name: string): Promise<Live | undefined> =>
+      this.#get(Job, name) ?? (await this.#client.get<AnyObject>(Job, this.#ref(name)));
+    // What an earlier operator did, or does just now, by its name is done: it is recorded by ours, and not run again.
+    const earlier = former !== undefined && done[job.step] !== record ? await find(nameOf(former)) : undefined;
+    const before = earlier && !notOurs(this.#object, earlier) ? earlier : undefined;
+    const name = before?.metadata.name ?? nameOf(hash);
+    this.#keep(row, Job.kind, name);
+    if (former !== undefined) this.#keep(row, Job.kind, nameOf(former));
     // Recorded in status, so that a Job that was cleaned away is not run again.
-    if (done[job.step] === hash) return;
-    const live = this.#get(Job, name) ?? (await this.#client.get<AnyObject>(Job, this.#ref(name)));
+    if (done[job.step] === record) return;
+    if (former !== undefined && done[job.step] === former) return finish();
+    if (job.secret && done[job.step] !== undefined) await this.#tellLostKey(done[job.step] ?? '', name);
+    const live = before ?? (await find(name));
     // One that an earlier object of this name left behind worked on an earlier database.
     const why = live && notOurs(this.#object, live);
     if (why) throw why;
-    if (live && conditionOf(live, 'Complete')?.status === 'True') {
-      const reported = this.reported.hashes as Record<string, string> | undefined;
-      this.reported.hashes = { ...done, ...reported, [job.step]: hash };
-      return;
-    }
+    if (live && conditionOf(live, 'Complete')?.status === 'True') return finish();
     const pods = this.#list(Pod, { 'batch.kubernetes.io/job-name': name });
     if (live && conditionOf(live, 'Failed')?.status === 'True') {
       const said = jobFailure(pods) ?? conditionOf(live, 'Failed')?.message;
@@ -712,7 +766,8 @@ export class Pass<O extends Managed> {
       return this.#decode(found) as Record<K, string>;
     }
     const values = make();
-    this.#noteSecret(values);
+    // Before it is sent: the answer may repeat it.
+    this.#shared.memory.known.learn(ref, 'made now', () => secretsOf(values, { made: true, files: false }));
     const data = Object.fromEntries(
       Object.entries<string>(values).map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]),
     );

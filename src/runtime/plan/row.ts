@@ -128,6 +128,15 @@ export interface Plan<O extends Managed = Managed> {
   /** It has state outside of Kubernetes that no watch shows, so it looks again from time to time (rule 13). */
   readonly external: boolean;
   readonly version?: Version;
+  readonly guard?: Guard;
+}
+
+/** What an object may not ask for, whatever its schema says. */
+export interface Guard<O extends Managed = Managed> {
+  /** The condition that tells of a refusal; there is none otherwise. */
+  readonly type: string;
+  /** Asked before any row: why none of them may run now. What runs stays as it is. */
+  readonly refuse: (object: DeepReadonly<O>, env: Readonly<Record<string, string | undefined>>) => Unmet | undefined;
 }
 
 /** What an object may not become while it runs, and what it runs. */

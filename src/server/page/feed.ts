@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Log, redactText, silent } from '../../world/log.ts';
+import { type Log, silent } from '../../world/log.ts';
+import { maskShapes } from '../../world/mask/shapes.ts';
 import type { Clock } from '../../world/world.ts';
 import type { PageAnswers, PageOverview } from './wire.ts';
 
@@ -43,7 +44,7 @@ export function createFeed({ answers, clock, log = silent, intervalMs = INTERVAL
       try {
         message = overviewMessage(await answers.overview());
       } catch (error) {
-        const text = redactText(error instanceof Error ? error.message : String(error));
+        const text = maskShapes(error instanceof Error ? error.message : String(error));
         log.warn('Page could not look at the cluster', { error: text });
         message = { type: 'trouble', id: '', text: JSON.stringify({ message: text }) };
       }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Log, redactText, silent } from '../../world/log.ts';
+import { type Log, silent } from '../../world/log.ts';
+import { maskShapes } from '../../world/mask/shapes.ts';
 import type { Clock } from '../../world/world.ts';
 import { targetOf } from '../target.ts';
 import type { Assets } from './assets.ts';
@@ -189,7 +190,7 @@ export function createPage(options: PageOptions): Page {
     handle(request, response) {
       route(request, response).catch((error: unknown) => {
         if (response.headersSent) return void response.destroy();
-        const message = redactText(error instanceof Error ? error.message : String(error));
+        const message = maskShapes(error instanceof Error ? error.message : String(error));
         if (error instanceof Refused) return problem(response, 400, message);
         log.warn('Page could not answer', { path: request.url, error: message });
         problem(response, 502, message);

@@ -176,7 +176,8 @@ async function runCeph(cx: Context, step: string, found: Login, script: string, 
   );
   const next = `name other pools in spec.pools, or hand it over by annotation ${ADOPT_ANNOTATION}=<name of the pool>`;
   const exits = { [TAKEN]: { reason: 'NameTaken', next } };
-  await cx.job({ step, image: process.image, argv: process.argv, inputs: [found.fsid, ...inputs], labels, pod, exits });
+  const all = [found.fsid, ...inputs];
+  await cx.job({ step, image: process.image, argv: process.argv, inputs: all, secret: true, labels, pod, exits });
 }
 
 async function ownerOf(cx: Context): Promise<CephOwner> {

@@ -1,3 +1,4 @@
+import { Unquotable } from '../../world/quote/unquotable.ts';
 import type { Random } from '../../world/world.ts';
 
 /** Who gets a key of Ceph. nova-compute uses Cinder's: both attach volumes, and libvirt knows a cluster by one secret. */
@@ -33,10 +34,21 @@ const MAY: Readonly<Record<Client, { readonly write: readonly Purpose[]; readonl
   'cinder-backup': { write: ['backups'], read: [] },
 };
 
+/** Ceph's keyrings, capabilities and CEPH_ARGS have no escapes: a name that is not plain would become another right. */
+export function cephName(name: string, what: string): string {
+  if (!/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(name))
+    throw new Unquotable(
+      `${what} is no name that Ceph's keyrings can hold: letters, digits, dots, underscores and dashes`,
+    );
+  return name;
+}
+
 /** The capabilities that Ceph's own guide for OpenStack gives (openstack-facts 13). */
 export function capsOf(client: Client, pools: readonly Pool[]): Readonly<Record<'mon' | 'osd' | 'mgr', string>> {
   const profile = (name: string, purposes: readonly Purpose[]): string[] =>
-    pools.filter(pool => purposes.includes(pool.purpose)).map(pool => `profile ${name} pool=${pool.name}`);
+    pools
+      .filter(pool => purposes.includes(pool.purpose))
+      .map(pool => `profile ${name} pool=${cephName(pool.name, 'the name of a pool in spec.pools')}`);
   const { write, read } = MAY[client];
   const writes = profile('rbd', write);
   return { mon: 'profile rbd', osd: [...writes, ...profile('rbd-read-only', read)].join(', '), mgr: writes.join(', ') };

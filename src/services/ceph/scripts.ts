@@ -1,10 +1,8 @@
+import { shell } from '../../world/quote/shell.ts';
 import type { ConfigFile } from '../config.ts';
-import type { Client, Pool, Purpose } from './keys.ts';
+import { type Client, cephName, type Pool, type Purpose } from './keys.ts';
 
 export const SCRIPTS = '/var/lib/openstack/ceph';
-
-/** Names come from the spec, whose schema does not forbid quotes. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A Job that finds a pool or a user of somebody else ends with this code. */
 export const TAKEN = 77;
@@ -118,7 +116,7 @@ export interface CephOwner {
 
 /** Names of users are made of names that Kubernetes allows: none has a blank. */
 const header = ({ mark, adopt = '' }: CephOwner, users: readonly string[]): string =>
-  `OWNER=${quoted(mark)}\nADOPT=${quoted(adopt)}\nUSERS=${quoted(users.join(' '))}\n`;
+  `OWNER=${shell(mark)}\nADOPT=${shell(adopt)}\nUSERS=${shell(users.join(' '))}\n`;
 
 /** What a key must open for its service to work. */
 const USES: Readonly<Record<Client, readonly Purpose[]>> = {
@@ -138,14 +136,14 @@ export function setupScript(
   users: readonly User[],
   owner: CephOwner,
 ): { readonly script: string; readonly inputs: readonly unknown[] } {
-  const line = (pool: Pool) => `pool ${quoted(pool.name)} '${pool.replicas ?? ''}' ${quoted(pool.deviceClass ?? '')}\n`;
+  const line = (pool: Pool) => `pool ${shell(pool.name)} '${pool.replicas ?? ''}' ${shell(pool.deviceClass ?? '')}\n`;
   const names = users.map(({ user }) => user);
-  const claims = names.map(name => `user ${quoted(name)}\n`).join('');
+  const claims = names.map(name => `user ${shell(name)}\n`).join('');
   const make = `${header(owner, names)}${OWNERSHIP}${SETUP}${pools.map(line).join('')}${claims}ceph auth import -i /etc/ceph/clients.keyring\n`;
   const looks = users.flatMap(({ client, user }) =>
     pools
       .filter(pool => USES[client].includes(pool.purpose))
-      .map(pool => `rbd --id ${quoted(user)} --keyring /etc/ceph/clients.keyring ls ${quoted(pool.name)} >/dev/null\n`),
+      .map(pool => `rbd --id ${shell(user)} --keyring /etc/ceph/clients.keyring ls ${shell(pool.name)} >/dev/null\n`),
   );
   const script = admin ? make : `set -eu\n${looks.join('')}`;
   // Whom an annotation hands something over is an input: without it a Job that was refused would not run again.
@@ -154,7 +152,7 @@ export function setupScript(
 
 /** Only where the policy says Delete. Pools that were taken out of the spec carry the mark too. */
 export const dropScript = (users: readonly string[], pools: readonly string[], owner: CephOwner): string =>
-  [header(owner, users), OWNERSHIP, DROP, ...pools.map(name => `older ${quoted(name)}\n`), DROP_USERS].join('');
+  [header(owner, users), OWNERSHIP, DROP, ...pools.map(name => `older ${shell(name)}\n`), DROP_USERS].join('');
 
 export function setupFiles(
   conf: string,
@@ -165,8 +163,10 @@ export function setupFiles(
   const file = (key: string, path: string, text: string): ConfigFile => ({ key, path, text });
   // Without the limits a cluster that does not answer would hold the Job for five minutes a try.
   const limits = '--client_mount_timeout=30 --rados_mon_op_timeout=30 --rados_osd_op_timeout=30';
-  const login = admin ? `--id ${admin.user} --keyring /etc/ceph/admin.keyring ` : '';
-  const args = `export CEPH_ARGS=${quoted(`${login}${limits}`)}\n`;
+  const login = admin
+    ? `--id ${cephName(admin.user, 'spec.external.adminUser')} --keyring /etc/ceph/admin.keyring `
+    : '';
+  const args = `export CEPH_ARGS=${shell(`${login}${limits}`)}\n`;
   return [
     file('ceph.conf', '/etc/ceph/ceph.conf', conf),
     ...(admin ? [file('admin.keyring', '/etc/ceph/admin.keyring', admin.keyring)] : []),

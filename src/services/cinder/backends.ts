@@ -2,7 +2,7 @@ import type { ObjectOf } from '../../../api/kind.ts';
 import type { Cinder } from '../../../api/openstack/cinder.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { PersistentVolumeClaim } from '../../kube/resource.ts';
-import type { Section } from '../../oslo/model.ts';
+import type { Section, Sections } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { fieldMissing } from '../../runtime/plan/unmet.ts';
@@ -14,6 +14,8 @@ import type { ProcessVolume } from '../pod.ts';
 import { existingClass } from '../storage.ts';
 import { daemon, type Workload } from '../workload.ts';
 import { type CinderSpec, confFile, STATE } from './config.ts';
+import { DEVICE, lvmStart } from './lvm.ts';
+import { COPIES, PRIVSEP } from './rights.ts';
 
 type Context = Cx<ObjectOf<typeof Cinder>>;
 export type Backend = DeepReadonly<NonNullable<CinderSpec['backends']>[number]>;
@@ -41,12 +43,13 @@ const base = (backend: Backend, more: Partial<Workload<CinderSpec>> = {}): Workl
     ...more,
   });
 
-const section = (cx: Context, { name }: Backend, own: Section): ConfigFile =>
+const section = (cx: Context, { name }: Backend, own: Section, more: Sections = {}): ConfigFile =>
   confFile(
     '01-cinder-volume.conf',
     write({
       DEFAULT: { enabled_backends: [name] },
       [name]: { volume_backend_name: name, backend_host: cx.name, ...own },
+      ...more,
     }),
   );
 
@@ -63,12 +66,6 @@ const cephOf = (backend: Backend) =>
     backend.pool,
   ] as const;
 
-/**
- * Copies between volumes and images or backups read them as root, also where the volume is in Ceph: os-brick asks the node
- * who it is, Cinder looks into images before it believes them. Their privsep daemons end when one of these is missing.
- */
-export const COPIES = { capabilities: { drop: ['NET_RAW'], add: ['DAC_READ_SEARCH', 'NET_ADMIN', 'SYS_ADMIN'] } };
-
 async function ceph(cx: Context, backend: Backend): Promise<Ready> {
   const link = await cephLink(cx, ...cephOf(backend));
   const own = {
@@ -82,7 +79,10 @@ async function ceph(cx: Context, backend: Backend): Promise<Ready> {
     rados_connect_timeout: 5,
     report_discard_supported: true,
   };
-  return { workload: base(backend, { security: COPIES }), files: [section(cx, backend, own), ...cephFiles([link])] };
+  return {
+    workload: base(backend, { security: COPIES.ceph }),
+    files: [section(cx, backend, own, PRIVSEP), ...cephFiles([link])],
+  };
 }
 
 /** Makes devices and mounts of the node, so it is root there. */
@@ -106,28 +106,7 @@ async function nfs(cx: Context, backend: Backend): Promise<Ready> {
   return { workload: base(backend, ON_NODE), files: [section(cx, backend, own), list] };
 }
 
-const DEVICE = '/dev/openstack-volumes';
 const START = '/var/lib/openstack/cinder/lvm-start.sh';
-
-/** Makes the group once, on the claim's device or on a file of the node; a group that is there is taken as it is. */
-const lvmStart = (group: string, backing: string | undefined, size: string | undefined): string => `set -eu
-group='${group}'
-if ! vgs "$group" >/dev/null 2>&1; then
-${
-  backing
-    ? `  [ -e '${backing}' ] || truncate -s '${size}' '${backing}'
-  device=$(losetup -j '${backing}' | cut -d: -f1)
-  [ -n "$device" ] || device=$(losetup -f --show '${backing}')`
-    : `  device=${DEVICE}
-  [ -b "$device" ] || { echo "volume group $group does not exist on this node"; exit 1; }`
-}
-  vgs "$group" >/dev/null 2>&1 || { pvcreate -y "$device"; vgcreate "$group" "$device"; }
-fi
-exec cinder-volume
-`;
-
-/** Sizes of Kubernetes are powers of 1024 with an i, those of truncate without. */
-const truncated = (size: string): string => size.replace(/i$/, '');
 
 async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   const { name, volumeGroup = 'cinder-volumes', storageSize, storageClass, hostPath } = backend;
@@ -173,7 +152,7 @@ async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   };
   const address = fieldOf('OS_DEFAULT__MY_IP', 'status.hostIP');
   const backing = hostPath && `${hostPath}/${volumeGroup}.img`;
-  const text = lvmStart(volumeGroup, backing, storageSize && truncated(storageSize));
+  const text = lvmStart(volumeGroup, backing, storageSize);
   return {
     workload: base(backend, { ...ON_NODE, argv: ['bash', START], env: () => [address], volumes: () => volumes }),
     files: [section(cx, backend, own), { key: 'lvm-start.sh', path: START, text }],

@@ -7,6 +7,7 @@ import { type CephLink, cephFiles, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
 import { authToken, cafile, userSection } from '../sections.ts';
 import type { ConfigInput } from '../service.ts';
+import { backupMounts, PRIVSEP } from './rights.ts';
 
 export type CinderSpec = SpecOf<typeof Cinder>;
 
@@ -74,6 +75,9 @@ export function backupFiles({
   const ceph: Section = backups
     ? { backup_ceph_conf: confPath(backups), backup_ceph_user: backups.user, backup_ceph_pool: backups.pool }
     : {};
-  const text = write({ DEFAULT: { backup_driver: DRIVERS[spec.backup?.driver ?? 'ceph'], ...ceph } });
+  const text = write({
+    DEFAULT: { backup_driver: DRIVERS[spec.backup?.driver ?? 'ceph'], ...ceph },
+    ...(!backupMounts(spec) && PRIVSEP),
+  });
   return [confFile('01-cinder-backup.conf', text), ...cephFiles([...(backups ? [backups] : []), ...volumes])];
 }

@@ -12,8 +12,9 @@ import { expectedOf, silent } from '../reported.ts';
 import { openstackService } from '../service.ts';
 import { trusting } from '../tls/trust.ts';
 import { daemon, processOf, runWorkload, uwsgi } from '../workload.ts';
-import { BACKENDS, COPIES, componentOf, serviceHostOf, volumesOf } from './backends.ts';
+import { BACKENDS, componentOf, serviceHostOf, volumesOf } from './backends.ts';
 import { backupFiles, type CinderInput, cinderConf, STATE } from './config.ts';
+import { backupMounts, COPIES } from './rights.ts';
 import { ensureTypes } from './types.ts';
 
 type Object = ObjectOf<typeof Cinder>;
@@ -72,7 +73,7 @@ export const cinder = openstackService(
         template: 'backup',
         when: spec => spec.backup?.enabled ?? false,
         scratch: [STATE],
-        security: COPIES,
+        security: spec => (backupMounts(spec) ? COPIES.mounted : COPIES.ceph),
         // A backup takes hours, and one that is cut off begins anew.
         graceSeconds: 3600,
       }),

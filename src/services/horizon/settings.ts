@@ -1,4 +1,5 @@
-import { type Literal, python } from '../../oslo/python.ts';
+import { type Literal, python } from '../../world/quote/python.ts';
+import { urlOf } from '../../world/quote/url.ts';
 import type { CacheLink } from '../links.ts';
 import { CA_BUNDLE } from '../tls/trust.ts';
 
@@ -28,13 +29,15 @@ const CACHE_TLS = `import ssl
 CACHES["default"]["OPTIONS"] = {"tls_context": ssl.create_default_context(cafile="${CA_BUNDLE}")}
 `;
 
+const FROM = 'spec.publicURL, or what spec.ingress makes,';
+
 /** Options and reasons: openstack-facts 12. */
 export function settingsText(x: HorizonInput, cache: CacheLink, region: string, tls: boolean): string {
   const outside = x.urls.at(-1) ?? '';
   const settings: Record<string, Literal> = {
     DEBUG: false,
     SECRET_KEY: x.secretKey,
-    ALLOWED_HOSTS: [...new Set([...x.urls.map(url => new URL(url).hostname), 'localhost'])],
+    ALLOWED_HOSTS: [...new Set([...x.urls.map(url => urlOf(url, FROM).hostname), 'localhost'])],
     OPENSTACK_KEYSTONE_URL: `${x.keystone}/v3`,
     OPENSTACK_ENDPOINT_TYPE: 'internalURL',
     ...((tls || x.ca !== undefined) && { OPENSTACK_SSL_CACERT: CA_BUNDLE }),
@@ -46,7 +49,7 @@ export function settingsText(x: HorizonInput, cache: CacheLink, region: string, 
     COMPRESS_OFFLINE: true,
     SECURE_PROXY_SSL_HEADER: ['HTTP_X_FORWARDED_PROTO', 'https'],
     ...(outside.startsWith('https:') && {
-      CSRF_TRUSTED_ORIGINS: [new URL(outside).origin],
+      CSRF_TRUSTED_ORIGINS: [urlOf(outside, FROM).origin],
       CSRF_COOKIE_SECURE: true,
       SESSION_COOKIE_SECURE: true,
     }),

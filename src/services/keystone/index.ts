@@ -18,6 +18,7 @@ import { RETRY_ANNOTATION } from '../../runtime/plan/names.ts';
 import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
+import { literal } from '../../world/quote/kubelet.ts';
 import { password } from '../../world/world.ts';
 import { configSecret, generatedFile, overwrittenFiles, overwrittenStart, START, userFiles } from '../config.ts';
 import { rotation, USERS } from '../credentials.ts';
@@ -173,12 +174,12 @@ const config = row('ConfigReady', {
       name: 'bootstrap',
       argv: ['keystone-manage', 'bootstrap'],
       env: [
-        { name: 'OS_BOOTSTRAP_USERNAME', value: cx.spec.adminUser },
-        { name: 'OS_BOOTSTRAP_PROJECT_NAME', value: cx.spec.adminProject },
+        { name: 'OS_BOOTSTRAP_USERNAME', value: literal(cx.spec.adminUser) },
+        { name: 'OS_BOOTSTRAP_PROJECT_NAME', value: literal(cx.spec.adminProject) },
         { name: 'OS_BOOTSTRAP_ROLE_NAME', value: 'admin' },
         { name: 'OS_BOOTSTRAP_SERVICE_NAME', value: 'keystone' },
-        { name: 'OS_BOOTSTRAP_REGION_ID', value: cx.spec.region },
-        { name: 'OS_BOOTSTRAP_PUBLIC_URL', value: publicUrl(cx, cx.object) },
+        { name: 'OS_BOOTSTRAP_REGION_ID', value: literal(cx.spec.region) },
+        { name: 'OS_BOOTSTRAP_PUBLIC_URL', value: literal(publicUrl(cx, cx.object)) },
         { name: 'OS_BOOTSTRAP_INTERNAL_URL', value: internalUrl(cx, cx.object) },
         {
           name: 'OS_BOOTSTRAP_PASSWORD',
@@ -225,6 +226,7 @@ const bootstrapped = row('BootstrapReady', {
     ];
     await cx.job({
       step: 'bootstrap',
+      secret: true,
       image: bootstrap.image,
       argv: bootstrap.argv,
       inputs,

@@ -1,3 +1,4 @@
+import { sqlText } from '../../world/quote/sql.ts';
 import type { ConfigFile } from '../config.ts';
 import type { Login } from '../credentials.ts';
 import { OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
@@ -37,9 +38,9 @@ const settings: Readonly<Record<string, string | number>> = {
  */
 export const initSql = (root: Login): string =>
   [
-    `CREATE USER IF NOT EXISTS '${root.user}'@'%'`,
-    `ALTER USER '${root.user}'@'%' IDENTIFIED BY '${root.password.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
-    `GRANT ALL PRIVILEGES ON *.* TO '${root.user}'@'%' WITH GRANT OPTION`,
+    `CREATE USER IF NOT EXISTS ${sqlText(root.user)}@'%'`,
+    `ALTER USER ${sqlText(root.user)}@'%' IDENTIFIED BY ${sqlText(root.password)}`,
+    `GRANT ALL PRIVILEGES ON *.* TO ${sqlText(root.user)}@'%' WITH GRANT OPTION`,
     // May log in from inside the pod and do nothing: what probes need, without a refusal in the log each time.
     "CREATE USER IF NOT EXISTS 'probe'@'localhost'",
     // The installer leaves local administrators without a password; inside a pod, everything is local.

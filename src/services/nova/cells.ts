@@ -182,10 +182,15 @@ const jobBlock = ({ spec: { podProfile, imagePullSecrets } }: NovaCx): PodBlock 
   ...(imagePullSecrets && { imagePullSecrets }),
 });
 
-const runJob = (cx: NovaCx, { process, config }: Manage, inputs: readonly unknown[]): Promise<void> => {
+const runJob = (
+  cx: NovaCx,
+  { process, config }: Manage,
+  inputs: readonly unknown[],
+  secret: boolean,
+): Promise<void> => {
   const labels = podLabels('Nova', cx.name, process.name);
   const pod = podSpec(jobBlock(cx), { ...process, requests: AWAITED }, config, labels);
-  return cx.job({ step: process.name, image: process.image, argv: process.argv, inputs, labels, pod });
+  return cx.job({ step: process.name, image: process.image, argv: process.argv, inputs, secret, labels, pod });
 };
 
 /** Maps the cell, or corrects its mapping. Gives the hash of what was mapped. */
@@ -205,7 +210,7 @@ export async function mapCell(
   // That of cell0 comes with the API's, which the mapping is written to.
   for (const made of new Set([CELL0, cell])) afterSchema(cx, made);
   const hash = mappingHash(links.api, links.cell, links.bus);
-  await runJob(cx, { process: ensure, config: configOf(cx, cell, hash, starts) }, [hash]);
+  await runJob(cx, { process: ensure, config: configOf(cx, cell, hash, starts) }, [hash], true);
   return hash;
 }
 
@@ -271,7 +276,12 @@ export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
     const trusted = bundle && { secret: bundleSecret(cx.name), text: '' };
     const { incarnation } = (await cx.secretIfAny(databaseSecret(cx.name, cell))) ?? {};
     const run = (process: Process): Promise<void> =>
-      runJob(cx, { process, config: configOf(cx, cell, process.name, [kollaStart(process, [])]) }, [incarnation]);
+      runJob(
+        cx,
+        { process, config: configOf(cx, cell, process.name, [kollaStart(process, [])]) },
+        [incarnation],
+        false,
+      );
     const object = cx.get(NovaCell, cellObject(cx.name, cell));
     const env = [{ name: 'OWN_HOSTS', value: ownHosts(cx, cell) }];
     // Once the processes go it has passed, and their hosts would look like those of others.

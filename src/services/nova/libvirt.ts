@@ -8,6 +8,8 @@ import { STATE } from './config.ts';
 export const COMPUTE_LABEL = 'openstack.k8s.io/compute';
 
 const START = '/var/lib/openstack/libvirt';
+/** The user of emulators; Kolla's image has it, and kolla-ansible runs them so. */
+const GUESTS = 'nova';
 const file = (key: string, path: string, lines: readonly string[]): ConfigFile => ({
   key,
   path,
@@ -26,16 +28,18 @@ export const libvirtFiles: readonly ConfigFile[] = [
     'max_client_requests = 20',
   ]),
   file('qemu.conf', '/etc/libvirt/qemu.conf', [
-    'user = "root"',
-    'group = "root"',
-    'dynamic_ownership = 0',
+    // A guest that breaks out of its emulator is nobody on the node. Guests that were started as root stay so until they stop.
+    `user = "${GUESTS}"`,
+    `group = "${GUESTS}"`,
+    // nova-compute is root, and so are the disks that it makes: libvirt gives them away for as long as a guest runs.
+    'dynamic_ownership = 1',
     'remember_owner = 0',
     'security_driver = "none"',
     'security_default_confined = 0',
     // The pod's cgroup dies with the pod; guests live outside of it, where nothing limits them twice.
     'cgroup_controllers = [ ]',
     'namespaces = [ ]',
-    'seccomp_sandbox = 0',
+    'seccomp_sandbox = 1',
     'set_process_name = 1',
     'max_core = 0',
     // The log daemon is a pod of its own, so consoles go on when this one restarts.
@@ -65,6 +69,13 @@ export const libvirtFiles: readonly ConfigFile[] = [
     `  elif [ -d "/sys/fs/cgroup/\${names#name=}" ]; then try "/sys/fs/cgroup/\${names#name=}" "$path"`,
     '  fi',
     'done <<<"$groups"',
+    '# The device belongs to a group of the node, which may have another number here.',
+    'if [ -c /dev/kvm ]; then',
+    '  group=$(stat -c %g /dev/kvm)',
+    `  if [ "$group" != 0 ]; then echo "node-kvm:x:$group:${GUESTS}" >>/etc/group; fi`,
+    `  setpriv --reuid ${GUESTS} --regid ${GUESTS} --init-groups test -w /dev/kvm ||`,
+    `    echo "user ${GUESTS} may not open /dev/kvm, so guests with virtType kvm do not start: give it to group kvm on the node, mode 0660" >&2`,
+    'fi',
     'until [ -S /run/libvirt/virtlogd-sock ]; do sleep 0.2; done',
     'mkdir -p /var/lib/libvirt/images /var/cache/libvirt',
     '# Nova asks libvirt for the name of the node, and a pod on the host network has the name of the machine.',

@@ -38,7 +38,9 @@ import { CELL0, notInCell0, PASTE } from './spec.ts';
  * Who may see which database and which bus is Nova's trust model, and the table below is where it stands
  * (openstack-facts 10): a cell's processes never see the API's database, a console proxy only its cell's.
  */
-export const NOVA = { name: 'nova', user: 42436 } as const;
+/** Whom the first pods of some wait for. */
+const NEIGHBOURS = [Placement, Glance, Neutron] as const;
+export const NOVA = { name: 'nova', user: 42436, reads: NEIGHBOURS } as const;
 const apiDb = { section: 'api_database' } as const;
 const cellDb = { section: 'database' } as const;
 const both = { api: 'apiDatabaseSecret', cell: 'cellDatabaseSecret' } as const;
@@ -89,7 +91,7 @@ async function start<O extends Managed>(cx: Cx<O>): Promise<void> {
       who: 'Operator',
       next: 'map cell0',
     });
-  neighbours(Placement, Glance, Neutron)(cx);
+  neighbours(...NEIGHBOURS)(cx);
 }
 
 export const novaApi = linkedService(

@@ -1,6 +1,7 @@
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { fieldMissing } from '../../runtime/plan/unmet.ts';
+import { checkGiven } from '../given.ts';
 
 export const METADATA_KEY = 'metadata-secret';
 
@@ -8,7 +9,9 @@ export const METADATA_KEY = 'metadata-secret';
 export async function sharedSecret<O extends Managed>(cx: Cx<O>, name: string | undefined): Promise<string> {
   if (name === undefined)
     throw fieldMissing('spec.metadataSecret is not set', `name a Secret with key ${METADATA_KEY} in it`);
-  return (await cx.secret(name, [METADATA_KEY], 'spec.metadataSecret'))[METADATA_KEY];
+  const data = await cx.secret(name, [METADATA_KEY], 'spec.metadataSecret');
+  checkGiven(data, name, 'spec.metadataSecret', [METADATA_KEY]);
+  return data[METADATA_KEY];
 }
 
 /** The key under which pods that remember cells have what they know of them. */

@@ -1,4 +1,5 @@
 import type { SpecOf } from '../../../api/kind.ts';
+import { Nova } from '../../../api/openstack/nova.ts';
 import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import {
   DaemonSet,
@@ -289,7 +290,7 @@ export const ovn = plan(
       PersistentVolumeClaim,
       ...MANAGES,
     ],
-    reads: [Pod, ReplicaSet, StorageClass, ...READS, ...usersWith('ovnInstance')],
+    reads: [Nova, Pod, ReplicaSet, StorageClass, ...READS, ...usersWith('ovnInstance')],
     users: usersBy({ field: 'ovnInstance', uses: (at, name) => at.ovnInstance === name && at.mechanism === 'ovn' }),
   },
 );

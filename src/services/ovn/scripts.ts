@@ -1,4 +1,5 @@
 import type { DeepReadonly } from '../../kube/object.ts';
+import { shell } from '../../world/quote/shell.ts';
 import type { ConfigFile } from '../config.ts';
 import { OVS_RUN } from '../node.ts';
 import { overTls } from '../tls/certificate.ts';
@@ -16,9 +17,6 @@ const script = (name: string, ...lines: readonly string[]): ConfigFile => ({
   text: `set -eu\n${lines.filter(line => line !== '').join('\n')}\n`,
 });
 export const scriptArgv = (name: string): string[] => ['sh', `${FOLDER}/${name}.sh`];
-
-/** Everything of the user's that reaches a shell goes through here. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export const DATABASES = {
   nb: { port: NB_PORT, schema: 'OVN_Northbound', global: 'NB_Global', tool: 'ovn-nbctl', image: 'ovn-nb-db-server' },
@@ -99,7 +97,7 @@ export function vswitchdScript(spec: Spec, gateway: boolean, southbound: string,
     INIT,
     // The names by which Nova and Neutron know this node.
     'ovs-vsctl --no-wait set open . external-ids:system-id="$NODE_NAME" external-ids:hostname="$NODE_NAME" external-ids:ovn-encap-ip="$NODE_IP"',
-    ...ids.map(id => `ovs-vsctl --no-wait set open . ${quoted(`external-ids:${id}`)}`),
+    ...ids.map(id => `ovs-vsctl --no-wait set open . ${shell(`external-ids:${id}`)}`),
     ...absent.map(key => `ovs-vsctl --no-wait remove open . external-ids ${key}`),
     ...plugged({ bridgeMappings, bridgePorts, datapath }),
     VSWITCHD,
@@ -121,11 +119,11 @@ function plugged({ bridgeMappings = {}, bridgePorts = {}, datapath }: Plugs): re
   return [
     ...bridges.map(
       bridge =>
-        `ovs-vsctl --no-wait --may-exist add-br ${quoted(bridge)} -- set bridge ${quoted(bridge)} datapath_type=${datapath}`,
+        `ovs-vsctl --no-wait --may-exist add-br ${shell(bridge)} -- set bridge ${shell(bridge)} datapath_type=${datapath}`,
     ),
     ...Object.entries(bridgePorts)
       .sort()
-      .map(([bridge, port]) => `ovs-vsctl --no-wait --may-exist add-port ${quoted(bridge)} ${quoted(port)}`),
+      .map(([bridge, port]) => `ovs-vsctl --no-wait --may-exist add-port ${shell(bridge)} ${shell(port)}`),
   ];
 }
 

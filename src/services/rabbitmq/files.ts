@@ -1,4 +1,6 @@
+import { rabbitValue } from '../../world/quote/rabbitmq.ts';
 import type { ConfigFile } from '../config.ts';
+import type { Login } from '../credentials.ts';
 import { overTls } from '../tls/certificate.ts';
 import { OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 import { portsOf } from './address.ts';
@@ -23,11 +25,17 @@ const plain = (ports: ReturnType<typeof portsOf>): readonly string[] => [
   `management.tcp.port = ${ports.management}`,
 ];
 
-export function rabbitFiles(user: string, secret: string, custom: string | undefined, spec: unknown): ConfigFile[] {
+export function rabbitFiles(
+  login: Login,
+  /** Where it comes from. */
+  secret: string,
+  custom: string | undefined,
+  spec: unknown,
+): ConfigFile[] {
   const file = (key: string, path: string, text: string): ConfigFile => ({ key, path: `/etc/rabbitmq/${path}`, text });
   const settings = [
-    `default_user = ${user}`,
-    `default_pass = ${secret}`,
+    `default_user = ${rabbitValue(login.user, `key user of Secret ${secret}`)}`,
+    `default_pass = ${rabbitValue(login.password, `key password of Secret ${secret}`)}`,
     'default_user_tags.administrator = true',
     // Only the pod itself and what has the password reaches it; loopback-only users would lock us out.
     'loopback_users = none',

@@ -86,7 +86,7 @@ const config = row('ConfigReady', {
       liveness: { ...ping, periodSeconds: 60, failureThreshold: 3 },
       volumes: tlsVolumes(undefined, own),
     };
-    const all = rabbitFiles(input?.user ?? '', input?.password ?? '', await plainText(cx), cx.spec);
+    const all = rabbitFiles(input!, adminSecret(cx.object), await plainText(cx), cx.spec);
     return { process, config: await configSecret(cx, [...all, kollaStart(process, all, serverStart(cx))]) };
   },
 });
