@@ -13,9 +13,10 @@ import { type Mutation, mutate } from './mutate.ts';
 
 /**
  * What became of a changed sample. `unnamed`: it does not work and no message names the field. `crash`: an exception
- * that no row meant to throw. `loop`: the operator works on it without pause.
+ * that no row meant to throw. `loop`: the operator works on it without pause. `stuck`: the sample as it was before does
+ * not become Ready again.
  */
-export type Verdict = 'works' | 'refused' | 'reported' | 'unnamed' | 'crash' | 'loop';
+export type Verdict = 'works' | 'refused' | 'reported' | 'unnamed' | 'crash' | 'loop' | 'stuck';
 
 export interface Judged {
   readonly seed: number;
@@ -33,6 +34,7 @@ export interface Judged {
  */
 const MOST_ROWS = 40 * 30;
 const TEN_MINUTES = 600_000;
+const HALF_AN_HOUR = 1_800_000;
 
 const inNamespace = (object: AnyObject): AnyObject => ({ ...object, metadata: { ...object.metadata, namespace: NS } });
 const kindOf = (object: AnyObject): AnyKind => KINDS.find(kind => kind.kind === object.kind)!;
@@ -107,6 +109,8 @@ function caseOf(seed: number): Case & { readonly sample: AnyObject } {
   return { group, mutation, sample: object, end: (verdict, said = '') => ({ ...about, verdict, said }) };
 }
 
+export const mutationOf = (seed: number): Mutation => caseOf(seed).mutation;
+
 /** Whether it gets past admission; undefined: it does. */
 export async function judgeAdmission(seed: number): Promise<Judged | undefined> {
   const { mutation, sample, end } = caseOf(seed);
@@ -118,32 +122,87 @@ export async function judgeAdmission(seed: number): Promise<Judged | undefined> 
   return names(mutation, refusals.join()) ? end('refused') : end('unnamed', refusals.join('; '));
 }
 
-/** Applies the changed sample to a cloud that runs the unchanged one. */
-export async function judge(seed: number): Promise<Judged> {
-  const early = await judgeAdmission(seed);
-  if (early !== undefined) return early;
-  const { group, mutation, end } = caseOf(seed);
-  let rows = 0;
+/** A cloud that runs the samples of a group, for one case after the other: to start one takes longer than a case. */
+interface Running {
+  readonly cloud: Cloud;
+  /** Rows that the operator has run since this was last set. */
+  rows: number;
+  cases: number;
+}
+
+/** Its journal grows, and objects of earlier cases may slow it down. */
+const CASES_PER_CLOUD = 100;
+const running = new Map<string, Running>();
+
+async function runningFor(group: (typeof GROUPS)[number], seed: number): Promise<Running> {
+  const known = running.get(group.name);
+  if (known && known.cases < CASES_PER_CLOUD) return known;
+  known?.cloud.crashOperator();
+  const counting = { rows: 0, cases: 0 };
   const cloud = await Cloud.start({
     ...certManager(authority('public')),
     from: await baseOf(group),
     seed: seed + 1000,
-    operator: { onRow: () => void rows++ },
+    operator: { onRow: () => void counting.rows++ },
   });
+  const made = Object.assign(counting, { cloud });
+  running.set(group.name, made);
+  return made;
+}
+
+function refusedBy(cloud: Cloud, object: AnyObject): string | undefined {
   try {
-    cloud.apply(mutation.object);
-    await cloud.sim.run(TEN_MINUTES);
-    rows = 0;
-    await cloud.sim.run(TEN_MINUTES);
-    if (cloud.failure) return end('crash', String(cloud.failure));
-    const { text, crashed, ready } = messagesOf(cloud);
-    if (crashed.length > 0) return end('crash', crashed.join('\n'));
-    if (rows > MOST_ROWS * group.objects.length) return end('loop', `${rows} rows in ten minutes\n${text}`);
-    if (ready) return end('works');
-    return names(mutation, text) ? end('reported') : end('unnamed', text);
+    cloud.apply(object);
+    return undefined;
   } catch (error) {
-    return end(/Sim: not done/.test(String(error)) ? 'loop' : 'crash', String((error as Error).stack ?? error));
-  } finally {
-    cloud.crashOperator();
+    return (error as Error).message;
   }
+}
+
+/** The samples as they were become Ready again. */
+async function recovers({ cloud }: Running, objects: readonly AnyObject[]): Promise<boolean> {
+  cloud.apply(...objects);
+  const current = (object: AnyObject): boolean => {
+    const live = cloud.get(kindOf(object), object.metadata.name);
+    const { observedGeneration } = (live?.status ?? {}) as { observedGeneration?: number };
+    return observedGeneration === live?.metadata.generation;
+  };
+  return cloud.sim.within(HALF_AN_HOUR, () => objects.every(current) && messagesOf(cloud).ready);
+}
+
+/** Applies the changed sample to a cloud that runs the unchanged one, and takes the change back. */
+export async function judge(seed: number): Promise<Judged> {
+  const early = await judgeAdmission(seed);
+  if (early !== undefined) return early;
+  const { group, mutation, sample, end } = caseOf(seed);
+  const at = await runningFor(group, seed);
+  const { cloud } = at;
+  at.cases++;
+  let judged: Judged;
+  try {
+    // Rules that compare with status refuse what the server without an operator took.
+    const refused = refusedBy(cloud, mutation.object);
+    if (refused !== undefined) return names(mutation, refused) ? end('refused') : end('unnamed', refused);
+    await cloud.sim.run(TEN_MINUTES);
+    at.rows = 0;
+    await cloud.sim.run(TEN_MINUTES);
+    judged = verdictOf(at, group.objects.length, mutation, end);
+    if (!(await recovers(at, [sample]))) judged = end('stuck', messagesOf(cloud).text);
+  } catch (error) {
+    judged = end(/Sim: not done/.test(String(error)) ? 'loop' : 'crash', String((error as Error).stack ?? error));
+  }
+  if (!['works', 'reported', 'unnamed'].includes(judged.verdict)) {
+    cloud.crashOperator();
+    running.delete(group.name);
+  }
+  return judged;
+}
+
+function verdictOf({ cloud, rows }: Running, objects: number, mutation: Mutation, end: Case['end']): Judged {
+  if (cloud.failure) return end('crash', String(cloud.failure));
+  const { text, crashed, ready } = messagesOf(cloud);
+  if (crashed.length > 0) return end('crash', crashed.join('\n'));
+  if (rows > MOST_ROWS * objects) return end('loop', `${rows} rows in ten minutes\n${text}`);
+  if (ready) return end('works');
+  return names(mutation, text) ? end('reported') : end('unnamed', text);
 }
