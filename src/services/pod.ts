@@ -7,6 +7,7 @@ import type {
   Volume,
   VolumeMount,
 } from 'kubernetes-types/core/v1.d.ts';
+import { fieldMissing } from '../runtime/plan/unmet.ts';
 import { literal } from '../world/quote/kubelet.ts';
 import type { Config, ConfigFile } from './config.ts';
 import { CONFIG_HASH_ANNOTATION } from './names.ts';
@@ -221,6 +222,19 @@ export function podSpec(
   };
 }
 
+/** The schema leaves their fields to Kubernetes, whose message would name the pod's and not the user's. */
+function extraVolumes({ extraMounts = [] }: PodBlock): readonly ProcessVolume[] {
+  const volumes = extraMounts as readonly ProcessVolume[];
+  for (const [index, volume] of volumes.entries())
+    for (const field of ['name', 'mountPath'] as const)
+      if (typeof volume[field] !== 'string' || volume[field] === '')
+        throw fieldMissing(
+          `extraMounts[${index}] has no ${field}`,
+          'set it, e.g. {name: ca, mountPath: /etc/ca, configMap: {name: ca}}',
+        );
+  return volumes;
+}
+
 /** A container and the volumes it needs. Processes of one pod share volumes of equal name. */
 function containerOf(
   block: PodBlock,
@@ -231,7 +245,7 @@ function containerOf(
   const profile =
     process.direct || block.podProfile === 'restricted' ? restricted(process, config) : kolla(process, config, main);
   const own = process.volumes ?? [];
-  const extra = main ? ((block.extraMounts ?? []) as readonly ProcessVolume[]) : [];
+  const extra = main ? extraVolumes(block) : [];
   const volumes: Volume[] = [...profile.volumes];
   const mounts: VolumeMount[] = [...profile.mounts, ...(process.mounts ?? [])];
   const volumeDevices: { name: string; devicePath: string }[] = [];

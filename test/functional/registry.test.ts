@@ -1,10 +1,41 @@
 import { describe, expect, it } from 'vitest';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
+import { Memcached } from '../../api/openstack/memcached.ts';
 import { Job } from '../../src/kube/resource.ts';
-import { NS } from './cloud.ts';
+import { type Cloud, NS } from './cloud.ts';
 import { imagesOf, MIRROR, PRIVATE, podSpecs } from './pods.ts';
+import { deployed, GROUPS } from './samples.ts';
 import { cloudWith, readyCloud } from './services.ts';
+
+const DIGEST = `@sha256:${'0123456789abcdef'.repeat(4)}`;
+const tagsOf = (cloud: Cloud): string[] => [...new Set(podSpecs(cloud).flatMap(([, spec]) => imagesOf(spec)))];
+const nameOf = (image: string): string => /\/([\w-]+)[:@][^/]*$/.exec(image)![1]!;
+
+describe('images by digest', { timeout: 240_000 }, () => {
+  const everything = GROUPS.find(({ name }) => name === 'OpenStackControlPlane ceph')!;
+
+  it('run in every pod and Job, named by the object or by the environment of the operator', async () => {
+    const names = tagsOf(await deployed(everything)).map(nameOf);
+    expect(names.length).toBeGreaterThan(20);
+    const images = Object.fromEntries(names.map(name => [name, `registry.example.com:5000/mine/${name}${DIGEST}`]));
+    const env = Object.fromEntries(
+      names.map(name => [`RELATED_IMAGE_${name.toUpperCase().replaceAll('-', '_')}`, images[name]]),
+    );
+    const trusted = { TRUSTED_REGISTRIES: 'registry.example.com:5000' };
+    for (const cloud of [
+      await deployed(everything, { images }, { operator: { env: trusted } }),
+      await deployed(everything, {}, { operator: { env } }),
+    ])
+      expect(tagsOf(cloud).sort()).toEqual(Object.values(images).sort());
+  });
+
+  it('run in the pods of an object, and of a part of it', async () => {
+    const [memcached, keystone] = [`a.example.com/m${DIGEST}`, `a.example.com/k:1.2${DIGEST}`];
+    const cloud = await readyCloud({ memcached: { image: memcached }, keystone: { image: keystone } });
+    expect(tagsOf(cloud)).toEqual(expect.arrayContaining([memcached, keystone]));
+  });
+});
 
 /** That it serves every pod and Job of every sample is in samples.test.ts. */
 describe('a private registry', { timeout: 240_000 }, () => {
@@ -47,5 +78,14 @@ describe('a private registry', { timeout: 240_000 }, () => {
     const jobs = cloud.hands.list(Job, NS).map(({ metadata }) => metadata.uid);
     await cloud.sim.run(600_000);
     expect(cloud.hands.list(Job, NS).map(({ metadata }) => metadata.uid)).toEqual(jobs);
+  });
+});
+
+describe('an extra mount', () => {
+  it("without a path is refused by the name of the user's field", async () => {
+    const cloud = await readyCloud();
+    cloud.apply(cloudWith({ memcached: { extraMounts: [{ name: 'mine', emptyDir: {} }] } }));
+    const message = () => cloud.condition(Memcached, 'memcached', 'WorkloadsReady')?.message;
+    expect(await cloud.sim.within(600_000, () => /extraMounts\[0\] has no mountPath/.test(message() ?? ''))).toBe(true);
   });
 });
