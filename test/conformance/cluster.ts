@@ -47,6 +47,7 @@ export class RealCluster {
   readonly backends: Backends;
   readonly pretenders: Pretenders;
   readonly #plans: readonly Plan<never>[];
+  readonly #scope: Scope;
   readonly #connections: Connection[];
   #stopOperator: (() => Promise<void>) | undefined;
 
@@ -54,9 +55,11 @@ export class RealCluster {
     server: ApiServer,
     plans: readonly Plan<never>[],
     wrap: (user: User, to: Transport) => Transport,
+    scope: Scope,
   ) {
     this.server = server;
     this.#plans = plans;
+    this.#scope = scope;
     this.#connections = [];
     this.admin = createClient(wrap('admin', this.connect('admin')), realClock);
     this.backends = createBackends({ resolve: (host, port) => this.pretenders.resolve(host, port) });
@@ -78,8 +81,8 @@ export class RealCluster {
     /** What the operator may serve: its rights are no more than that needs. */
     scope: Scope = { namespaces: [], kinds: [] },
   ): Promise<RealCluster> {
-    const cluster = new RealCluster(await startApiServer(), plans, wrap);
-    await cluster.#install(scope);
+    const cluster = new RealCluster(await startApiServer(), plans, wrap, scope);
+    await cluster.#install();
     await cluster.pretenders.start();
     return cluster;
   }
@@ -92,11 +95,11 @@ export class RealCluster {
     return connection;
   }
 
-  async #install(scope: Scope): Promise<void> {
+  async #install(): Promise<void> {
     for (const kind of KINDS) await this.admin.create(CustomResourceDefinition, crdOf(kind) as unknown as AnyObject);
     for (const name of [NS, 'openstack-operator-system'])
       await this.admin.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    for (const object of rbac(this.#plans, { name: NAME, scope }) as AnyObject[]) {
+    for (const object of rbac(this.#plans, { name: NAME, scope: this.#scope }) as AnyObject[]) {
       const subjects = object.subjects !== undefined && [
         { kind: 'User', name: 'operator', apiGroup: 'rbac.authorization.k8s.io' },
       ];
@@ -127,6 +130,7 @@ export class RealCluster {
         random: realRandom,
       },
       plans: this.#plans,
+      namespaces: this.#scope.namespaces,
       ...options,
     });
     const ended = operator.manager.run(abort.signal);

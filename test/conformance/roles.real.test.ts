@@ -29,7 +29,7 @@ describe('roles for a part of a cluster, on a real kube-apiserver', { timeout: 2
   it('Roles of one namespace: the slice becomes Ready there, and another namespace is not seen', async () => {
     cluster = await RealCluster.start(PLANS, undefined, { namespaces: [NS], kinds: [] });
     await cluster.admin.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
-    cluster.startOperator({ namespaces: [NS] });
+    cluster.startOperator();
     await cluster.apply(OpenStackControlPlane, slice);
     const elsewhere = { ...memcached('elsewhere'), metadata: { name: 'elsewhere', namespace: 'other' } };
     await cluster.admin.apply(Memcached, elsewhere as AnyObject, { manager: 'kubectl', force: true });

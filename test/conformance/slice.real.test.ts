@@ -5,15 +5,21 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Secret } from '../../src/kube/resource.ts';
+import { PLANS } from '../../src/services/list.ts';
 import { NS, RealCluster } from './cluster.ts';
 
 const slice = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject;
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
-describe('the slice on a real kube-apiserver', { timeout: 180_000 }, () => {
+const SCOPES = [
+  ['the rights for all namespaces', []],
+  ['Roles for one namespace', [NS]],
+] as const;
+
+describe.each(SCOPES)('the slice on a real kube-apiserver, with %s', { timeout: 180_000 }, (_, namespaces) => {
   let cluster: RealCluster;
   beforeAll(async () => {
-    cluster = await RealCluster.start();
+    cluster = await RealCluster.start(PLANS, undefined, { namespaces, kinds: [] });
     cluster.startOperator();
   }, 120_000);
   afterAll(() => cluster.stop(), 60_000);
