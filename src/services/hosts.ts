@@ -3,7 +3,8 @@ import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { rowsOf } from '../runtime/plan/row.ts';
-import { fieldMissing, wait } from '../runtime/plan/unmet.ts';
+import { fieldMissing, stall, wait } from '../runtime/plan/unmet.ts';
+import { isHost } from '../world/quote/url.ts';
 
 /** How hosts outside the cluster reach a server: spec.expose of the kinds that they call. */
 
@@ -31,6 +32,12 @@ export interface Target {
 const exposeOf = (spec: unknown) => (spec as Exposing).expose ?? {};
 const serviceName = ({ service }: Pick<Target, 'service'>): string => `${service}-hosts`;
 
+/** The name or address that the user gave. One that no URL can hold is as good as none: `hostsCanReach` says so. */
+const hostnameOf = (spec: unknown): string | undefined => {
+  const { hostname } = exposeOf(spec);
+  return hostname !== undefined && isHost(hostname) ? hostname : undefined;
+};
+
 /** A name without a type is somebody's own way to it. */
 const typeOf = (spec: unknown) => {
   const { type, hostname } = exposeOf(spec);
@@ -42,15 +49,15 @@ const isAddress = (text: string): boolean => text.includes(':') || /^[\d.]+$/.te
 
 /** What hosts call it by, for its certificate. */
 export function hostNames(spec: unknown): { readonly dnsNames: readonly string[]; readonly ipAddresses: string[] } {
-  const { hostname } = exposeOf(spec);
+  const hostname = hostnameOf(spec);
   if (hostname === undefined) return { dnsNames: [], ipAddresses: [] };
   return isAddress(hostname) ? { dnsNames: [], ipAddresses: [hostname] } : { dnsNames: [hostname], ipAddresses: [] };
 }
 
 /** Where hosts reach it, once that is known; `live` is the Service made for them. */
 function addressOf(spec: unknown, port: number, live: DeepReadonly<AnyObject> | undefined): HostAddress | undefined {
-  const { hostname, port: other } = exposeOf(spec);
-  const type = typeOf(spec);
+  const { port: other } = exposeOf(spec);
+  const [hostname, type] = [hostnameOf(spec), typeOf(spec)];
   if (type === 'External') return hostname === undefined ? undefined : { host: hostname, port: other ?? port };
   if (type === undefined || live === undefined) return undefined;
   if (type === 'NodePort') {
@@ -93,6 +100,13 @@ export const hostsCanReach = <O extends Managed>(
           `spec.expose.type is ${type}, and spec.expose.hostname is not set`,
           type === 'NodePort' ? 'write the name or address of a node there' : 'write where hosts find it there',
         );
+      if (hostname !== undefined && hostnameOf(cx.spec) === undefined)
+        throw stall({
+          reason: 'ValueRefused',
+          what: 'spec.expose.hostname is neither a host name nor an address',
+          who: 'User',
+          next: 'correct it',
+        });
       const ports = [
         type === 'NodePort'
           ? { name: 'hosts', port, targetPort: port, protocol: 'TCP', ...(other !== undefined && { nodePort: other }) }

@@ -186,6 +186,13 @@ describe('hosts outside the cluster', () => {
     expect(reach(cloud, Keystone, 'keystone')).toMatchObject({ reason: 'FieldMissing' });
     expect(cloud.get(Service, 'keystone-api-hosts')).toBeUndefined();
     expect(cloud.condition(Keystone, 'keystone')?.status).toBe('True');
+    cloud.apply(cloudWith({ keystone: { expose: { hostname: '300.1.1.1' } } }));
+    await cloud.settle();
+    expect(reach(cloud, Keystone, 'keystone')).toMatchObject({
+      reason: 'ValueRefused',
+      message: expect.stringContaining('spec.expose.hostname is neither a host name nor an address'),
+    });
+    expect(cloud.condition(Keystone, 'keystone')?.status).toBe('True');
   });
 
   it('have names that no message hides, though they stand in Secrets', async () => {

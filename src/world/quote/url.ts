@@ -7,7 +7,12 @@ const NAME = /^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_.])?$/;
 const IPV6 = /^(?=.*:.*:)[0-9a-fA-F:.]+$/;
 
 /** Whether it is a name or an address, and nothing else: no language has an escape for a host. */
-export const isHost = (text: string): boolean => NAME.test(text) || IPV6.test(text.replace(/^\[(.*)\]$/, '$1'));
+export function isHost(text: string): boolean {
+  const bare = text.replace(/^\[(.*)\]$/, '$1');
+  if (IPV6.test(bare)) return URL.canParse(`http://[${bare}]/`);
+  // What ends in a number is an address of IPv4 to every URL parser, 300.1.1.1 too.
+  return NAME.test(text) && URL.canParse(`http://${text}/`);
+}
 
 /** A host of a URL: an address of IPv6 stands in brackets. */
 export function urlHost(host: string): string {
