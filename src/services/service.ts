@@ -392,8 +392,7 @@ export function serve<K extends AnyKind, I = void>(
     when: () => reached.length > 0,
     run: async (cx, { config: { trusted }, expose: [main], logins }) => {
       const { front, catalog } = service;
-      if (main && front)
-        await cx.cloud.page({ url: `${main.internal}${front.page}`, ...(trusted && { ca: trusted.text }) });
+      if (main && front) await cx.cloud.page({ url: `${main.internal}${front.page}`, ca: trusted?.text });
       // As the service's own user: the same password that its config holds.
       if (main && catalog && logins?.identity)
         await cx.cloud.identity(trusting(logins.identity, trusted)).get(main.internal, catalog.check);
