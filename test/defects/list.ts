@@ -27,7 +27,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/services/mariadb/transport.ts',
     find: "await cx.cloud.sql(await adminAddress(cx, cx.object)).ensureSecureTransport('OFF');",
     replace: '',
-    caughtBy: transport('that is plain is waited for'),
+    caughtBy: transport('takes them again before its own pods'),
   },
   {
     name: 'a plain client does not wait for the database to take it',

@@ -173,6 +173,9 @@ describe('a cloud that changes to TLS and back', () => {
   }, 240_000);
 
   it('takes them again before its own pods or any client changes', async () => {
+    cloud.apply(secured());
+    await settled();
+    expect(cloud.backends.refusesPlain(SERVER)).toBe(true);
     const from = watched.seen.length;
     cloud.apply(plain);
     await settled();
