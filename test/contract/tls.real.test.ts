@@ -98,6 +98,22 @@ describe('a real MariaDB over TLS', () => {
     });
   });
 
+  it('refuses plain connections from when it is told to until it is told again, without a restart', async () => {
+    const { port, rootPassword } = await database();
+    const sql = cloud.sql(rootAt(port, rootPassword, first.ca));
+    const plain = cloud.sql({ ...rootAt(port, rootPassword, first.ca), ca: undefined });
+    await plain.check();
+    expect(await sql.ensureSecureTransport('ON')).toBe(true);
+    expect(await sql.ensureSecureTransport('ON')).toBe(false);
+    await expect(plain.check()).rejects.toMatchObject({
+      fault: 'rejected',
+      message: expect.stringContaining('it takes connections over TLS only'),
+    });
+    await sql.check();
+    expect(await sql.ensureSecureTransport('OFF')).toBe(true);
+    await plain.check();
+  });
+
   it('shows a renewed certificate when it is told to, without a restart', async () => {
     const { port, rootPassword } = await database();
     const sql = cloud.sql(rootAt(port, rootPassword, first.ca));
