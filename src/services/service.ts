@@ -1,4 +1,5 @@
 import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
+import { MariaDB } from '../../api/openstack/mariadb.ts';
 import type { DeepReadonly } from '../kube/object.ts';
 import {
   CronJob,
@@ -499,6 +500,8 @@ function planOf<K extends AnyKind, I>(
         ...(published ? PUBLISHING_READS : []),
         ...(serving ? READS : []),
         ...(service.catalog ? [kind] : []),
+        // Whether it takes plain connections, also where a Secret opens it.
+        ...(service.databases ? [MariaDB] : []),
         ...(service.reads ?? []),
       ],
       external: true,
