@@ -1,5 +1,6 @@
 import type { AnyKind } from '../../../api/kind.ts';
 import { KINDS } from '../../../api/kinds.ts';
+import { MariaDB } from '../../../api/openstack/mariadb.ts';
 import { CloudError } from '../../cloud/ports.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { StatefulSet } from '../../kube/resource.ts';
@@ -88,8 +89,8 @@ export async function stepBack(cx: ServerCx): Promise<boolean> {
   return false;
 }
 
-/** A status that has just been written is acted upon in the next pass. */
-const NEXT_PASS_MS = 1000;
+/** Who looks at its own status is run again when that is written: what it announces is acted upon in the next pass. */
+const goOnWhenWritten = (cx: ServerCx): void => void cx.get(MariaDB, cx.name);
 
 /** When the server answers: makes it as it is meant to be, and tells. `required` is what stepBack said in this pass. */
 export async function settle(cx: ServerCx, required: boolean): Promise<void> {
@@ -102,13 +103,13 @@ export async function settle(cx: ServerCx, required: boolean): Promise<void> {
   }
   if (!overTls(cx.spec)) {
     cx.clear('secureTransport');
-    cx.again(NEXT_PASS_MS);
+    goOnWhenWritten(cx);
     return;
   }
   const open = (await plainClient(cx)) ?? (await laggard(cx));
   cx.report({ secureTransport: open === undefined });
   if (open) throw wait(open);
-  cx.again(NEXT_PASS_MS);
+  goOnWhenWritten(cx);
   cx.note('Connections over the network without TLS will be refused in a moment');
 }
 
