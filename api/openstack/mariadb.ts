@@ -4,7 +4,7 @@ import { pods, quorumReplicas } from '../blocks/pod.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
 import { host } from '../schema/forms.ts';
-import { fixedPresence, group, immutableField, int, objectName, text } from '../schema/helpers.ts';
+import { fixedPresence, flag, group, immutableField, int, objectName, text } from '../schema/helpers.ts';
 
 export const MariaDB = kind({
   in: openstack,
@@ -40,5 +40,8 @@ export const MariaDB = kind({
   ],
   status: () => ({
     hostname: text('Name that clients use inside the cluster.').optional(),
+    secureTransport: flag(
+      'Connections over the network without TLS are refused, or will be in a moment: with tls.enabled, when all clients speak TLS. Never set of an external server.',
+    ).optional(),
   }),
 });

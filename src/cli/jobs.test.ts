@@ -85,6 +85,8 @@ describe('Jobs for what rows do outside of Kubernetes', () => {
   });
 
   it('refuses a call that nothing stands for, rather than to leave it out', () => {
+    const living = ['ensureCertificate', 'ensureSecureTransport'].map(method => call({ method, args: ['OFF'] }));
+    expect(effectJobs(living, around)).toEqual([]);
     expect(() => effectJobs([call({ method: 'ensureQuota', args: ['x'] })], around)).toThrow(
       'no statement stands for ensureQuota',
     );

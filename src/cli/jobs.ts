@@ -90,10 +90,13 @@ interface Surroundings {
   readonly objects: readonly AnyObject[];
 }
 
+/** What only somebody who stays can do at the right time; what a server keeps of it stands in its files. */
+const OF_A_RUNNING_SERVER = ['ensureCertificate', 'ensureSecureTransport'];
+
 /** One Job for each object and server that it asked something of. */
 export function effectJobs(calls: readonly Call[], around: Surroundings): readonly EffectJob[] {
   const groups = new Map<string, Call[]>();
-  for (const call of calls) {
+  for (const call of calls.filter(({ method }) => !OF_A_RUNNING_SERVER.includes(method))) {
     const key = `${call.by} ${call.port} ${call.port === 'sql' ? `${call.address.host}:${call.address.port}` : call.address.url}`;
     groups.set(key, [...(groups.get(key) ?? []), call]);
   }

@@ -3,7 +3,7 @@ import { termed, within } from './during.ts';
 import type { Cloud, Sql, Term } from './ports.ts';
 import { remembering } from './remember.ts';
 
-const AT = { host: 'mariadb', port: 3306, user: 'root', password: 'p' };
+const AT = { host: 'mariadb', port: 3306, user: 'root', password: 'p', ca: undefined };
 
 function world(more: (log: string[]) => Partial<Cloud> = () => ({})) {
   const sent: string[] = [];
@@ -37,7 +37,7 @@ describe('a cloud for one pass', () => {
     await sql.check();
     stop();
     await expect(sql.dropUser('nova', undefined)).rejects.toThrow('SIGTERM');
-    await expect(mine.page({ url: 'http://x' })).rejects.toThrow('SIGTERM');
+    await expect(mine.page({ url: 'http://x', ca: undefined })).rejects.toThrow('SIGTERM');
     expect(sent).toEqual(['check']);
   });
 

@@ -22,6 +22,14 @@ export const refused = (what: Backend, where: string, user: string): CloudError 
 export const rejected = (what: Backend, where: string, why: string): CloudError =>
   new CloudError('rejected', `${what} at ${where} rejects the request: ${why}`);
 
+/** Of a server that takes no connection without TLS. */
+export const insecure = (where: string): CloudError =>
+  rejected(
+    'MariaDB',
+    where,
+    'it takes connections over TLS only, and this one was plain; put the CA of its certificate into key ca.crt of the Secret that opens it',
+  );
+
 /** A page of a proxy, half an answer, or JSON of another program. Never to be taken for `nothing there`. */
 export const stranger = (what: Backend, where: string, request: string, how = 'success'): CloudError =>
   new CloudError(

@@ -27,7 +27,7 @@ export interface Term {
 
 export interface PageAddress {
   readonly url: string;
-  readonly ca?: string;
+  readonly ca: string | undefined;
 }
 
 export interface SqlAddress {
@@ -35,8 +35,8 @@ export interface SqlAddress {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** PEM; when present the connection is TLS and verified against it. */
-  readonly ca?: string;
+  /** PEM: the connection is TLS and verified against it. undefined: plain. Never optional, so that nobody forgets it. */
+  readonly ca: string | undefined;
   /** Which server it is: another one may come to have the same address and password. */
   readonly instance?: string;
 }
@@ -59,12 +59,16 @@ export interface Sql {
   column(database: string, table: string, column: string): Promise<readonly string[]>;
   /** The certificate that the server shows has this SHA-256 fingerprint, or it is told to read its files again. */
   ensureCertificate(fingerprint: string): Promise<Changed>;
+  /** Whether the server refuses connections over the network without TLS. Those that are open stay. */
+  ensureSecureTransport(wanted: SecureTransport): Promise<Changed>;
   /**
    * The databases by name, system ones left out: the text of their mark, and whether they have any table. `now`: not what
    * was known a moment ago, for decisions that are hard to take back.
    */
   databases(now?: 'now'): Promise<Readonly<Record<string, FoundDatabase>>>;
 }
+
+export type SecureTransport = 'ON' | 'OFF';
 
 export interface FoundDatabase {
   readonly mark?: string;
@@ -76,7 +80,7 @@ export interface BusAddress {
   readonly url: string;
   readonly user: string;
   readonly password: string;
-  readonly ca?: string;
+  readonly ca: string | undefined;
   readonly instance?: string;
 }
 
@@ -98,7 +102,7 @@ export interface IdentityAddress {
   readonly password: string;
   readonly project: string;
   readonly region: string;
-  readonly ca?: string;
+  readonly ca: string | undefined;
 }
 
 export interface CatalogEntry {

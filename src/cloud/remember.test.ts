@@ -5,7 +5,14 @@ import type { Bus, Cloud, FoundDatabase, Identity, Sql } from './ports.ts';
 import { remembering } from './remember.ts';
 
 const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Nova/nova' } };
-const AT = { url: 'http://keystone:5000', user: 'admin', password: 'p', project: 'admin', region: 'RegionOne' };
+const AT = {
+  url: 'http://keystone:5000',
+  user: 'admin',
+  password: 'p',
+  project: 'admin',
+  region: 'RegionOne',
+  ca: undefined,
+};
 
 function world() {
   const asked: string[] = [];
@@ -32,8 +39,8 @@ function world() {
   );
   return {
     keystone: (at = AT) => cloud.identity(at),
-    rabbitmq: (password = 'p') => cloud.bus({ url: 'http://rabbitmq:15672', user: 'admin', password }),
-    mariadb: () => cloud.sql({ host: 'mariadb', port: 3306, user: 'root', password: 'p' }),
+    rabbitmq: (password = 'p') => cloud.bus({ url: 'http://rabbitmq:15672', user: 'admin', password, ca: undefined }),
+    mariadb: () => cloud.sql({ host: 'mariadb', port: 3306, user: 'root', password: 'p', ca: undefined }),
     has: (...names: readonly string[]) => {
       there = Object.fromEntries(names.map(name => [name, { mark: markOf(CLAIM.owner), empty: false }]));
     },

@@ -91,6 +91,8 @@ function over(cloud: Cloud, clock: Clock, known: Lru<string, Lru<string, Answer>
       ensureUser: ensure('user', (...args) => port.ensureUser(...args)),
       ensureAdmin: ensure('admin', (...args) => port.ensureAdmin(...args)),
       ensureCertificate: doubt((...args) => port.ensureCertificate(...args)),
+      // Never from memory: a restart of the server may have changed it.
+      ensureSecureTransport: doubt((...args) => port.ensureSecureTransport(...args)),
       dropUser: drop((...args) => port.dropUser(...args)),
       dropDatabase: drop((...args) => port.dropDatabase(...args)),
       owned: doubt((...args) => port.owned(...args)),

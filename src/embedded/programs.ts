@@ -102,7 +102,10 @@ function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
   const flush = (): void => {
     shown = certificate();
   };
-  serve(run.pod, { is: 'sql', volume, ...(shown !== undefined && { shows: () => shown, flush }) });
+  // Only at the start: what it was told since then is forgotten with the process.
+  const required = textOf(run, /init\.sql$/).some(text => /^SET GLOBAL require_secure_transport = ON;$/m.test(text));
+  const transport = { required };
+  serve(run.pod, { is: 'sql', volume, transport, ...(shown !== undefined && { shows: () => shown, flush }) });
   return SERVER;
 }
 

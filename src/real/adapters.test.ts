@@ -54,7 +54,7 @@ describe('the way to a backend', () => {
         return { host: '127.0.0.1', port };
       },
     });
-    const who = { user: 'u', password: 'NeverSeen0' };
+    const who = { user: 'u', password: 'NeverSeen0', ca: undefined };
     const calls = [
       cloud.sql({ host: 'mariadb.x.svc', port: 3306, ...who }).check(),
       cloud.bus({ url: 'http://rabbitmq.x.svc:15672', ...who }).check(),
@@ -77,7 +77,7 @@ describe('the way to a backend', () => {
 });
 
 describe('a pass that is stopped', () => {
-  const who = { user: 'u', password: 'NeverSeen0' };
+  const who = { user: 'u', password: 'NeverSeen0', ca: undefined };
   const listen = async (server: Server): Promise<number> => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     return (server.address() as AddressInfo).port;
@@ -155,7 +155,7 @@ describe('success that is not what the API says', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const cloud = realCloud({ clock: realClock });
-    const who = { user: 'u', password: 'NeverSeen0' };
+    const who = { user: 'u', password: 'NeverSeen0', ca: undefined };
     const end = async () => {
       await cloud.close();
       server.close();
@@ -330,7 +330,14 @@ it('tokens are kept by a digest: no password is a key, and there are not more of
     body: { token: { issued_at: '2026-01-01T00:00:00Z', expires_at: '2026-01-01T01:00:00Z' } },
   });
   for (let i = 0; i < 1_200; i++) {
-    const at = { url: 'http://keystone:5000', user: 'u', password: `NeverSeen${i}`, project: 'p', region: 'r' };
+    const at = {
+      url: 'http://keystone:5000',
+      user: 'u',
+      password: `NeverSeen${i}`,
+      project: 'p',
+      region: 'r',
+      ca: undefined,
+    };
     await realIdentity(at, http, realClock, tokens).check();
   }
   expect(tokens.size).toBe(1_000);

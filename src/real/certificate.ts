@@ -1,6 +1,46 @@
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import {
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate as Certified,
+  ExtendedKeyUsage,
+  Extension,
+  Extensions,
+  GeneralName,
+  id_ce_authorityKeyIdentifier,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_subjectAltName,
+  id_ce_subjectKeyIdentifier,
+  id_kp_clientAuth,
+  id_kp_serverAuth,
+  KeyIdentifier,
+  KeyUsage,
+  KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectAlternativeName,
+  SubjectKeyIdentifier,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+} from '@peculiar/asn1-x509';
 
-/** Authorities and what they sign, without a program or a library: just enough DER (X.690, RFC 5280) for that. */
+/** Authorities and what they sign: keys and signatures by Node, all of X.509 by a library (docs/decisions/0024). */
 export interface Certificate {
   /** PEM of the authority. */
   readonly ca: string;
@@ -9,33 +49,28 @@ export interface Certificate {
   readonly key: string;
 }
 
-const tlv = (tag: number, ...parts: Uint8Array[]): Buffer => {
-  const content = Buffer.concat(parts);
-  const size = content.length;
-  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 255];
-  return Buffer.concat([Buffer.from([tag, ...length]), content]);
-};
-const sequence = (...parts: Uint8Array[]) => tlv(0x30, ...parts);
-const set = (...parts: Uint8Array[]) => tlv(0x31, ...parts);
-const octets = (content: Uint8Array) => tlv(0x04, content);
-const text = (value: string) => tlv(0x0c, Buffer.from(value));
-const time = (date: Date) => tlv(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`));
-/** An object identifier, given by its encoded bytes. */
-const oid = (...bytes: number[]) => tlv(0x06, Buffer.from(bytes));
-const TRUE = tlv(0x01, Buffer.from([0xff]));
+const COMMON_NAME = '2.5.4.3';
+const ECDSA_WITH_SHA256 = new AlgorithmIdentifier({ algorithm: '1.2.840.10045.4.3.2' });
 
-const ECDSA_WITH_SHA256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
-const commonName = (name: string) => sequence(set(sequence(oid(0x55, 0x04, 0x03), text(name))));
-const extension = (id: Uint8Array, critical: boolean, value: Uint8Array) =>
-  sequence(id, ...(critical ? [TRUE] : []), octets(value));
-const keyId = (key: Uint8Array) => createHash('sha1').update(key).digest();
+const commonName = (name: string): Name => {
+  const value = new AttributeValue({ utf8String: name });
+  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: COMMON_NAME, value })])]);
+};
+const extension = (extnID: string, value: unknown, critical = false): Extension =>
+  new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
+/** Of a public key. */
+const identifierOf = (key: KeyObject): Buffer =>
+  createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest();
+const bytes = (buffer: Buffer): ArrayBuffer => new Uint8Array(buffer).buffer;
 
 const DAY = 86_400_000;
 
 interface Subject {
   readonly name: string;
   readonly publicKey: KeyObject;
-  readonly extensions: (spki: Buffer) => Uint8Array[];
+  readonly extensions: readonly Extension[];
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
@@ -43,27 +78,35 @@ interface Subject {
 
 function issue(subject: Subject, issuer: { name: string; privateKey: KeyObject }): string {
   const spki = subject.publicKey.export({ type: 'spki', format: 'der' });
-  // The first bit must be 0, or the serial number would be negative.
+  const signer = new KeyIdentifier(identifierOf(createPublicKey(issuer.privateKey)));
   const serial = randomBytes(16);
+  // The first bit must be 0, or the serial number would be negative; and the first byte not, or it would be shorter.
   serial[0] = (serial[0]! & 0x7f) | 0x01;
-  const body = sequence(
-    tlv(0xa0, tlv(0x02, Buffer.from([2]))),
-    tlv(0x02, serial),
-    ECDSA_WITH_SHA256,
-    commonName(issuer.name),
-    sequence(time(new Date(subject.from)), time(new Date(subject.to))),
-    commonName(subject.name),
-    spki,
-    tlv(0xa3, sequence(...subject.extensions(spki))),
-  );
-  const signature = sign('sha256', body, issuer.privateKey);
-  const whole = sequence(body, ECDSA_WITH_SHA256, tlv(0x03, Buffer.from([0]), signature));
-  const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
+  const tbsCertificate = new TBSCertificate({
+    version: Version.v3,
+    serialNumber: bytes(serial),
+    signature: ECDSA_WITH_SHA256,
+    issuer: commonName(issuer.name),
+    validity: new Validity({ notBefore: new Date(subject.from), notAfter: new Date(subject.to) }),
+    subject: commonName(subject.name),
+    subjectPublicKeyInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
+    extensions: new Extensions([
+      ...subject.extensions,
+      extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(identifierOf(subject.publicKey))),
+      // Who verifies strictly (RFC 5280 4.2.1.1), as Python does from 3.13 on, asks for it.
+      extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: signer })),
+    ]),
+  });
+  const signatureValue = bytes(sign('sha256', Buffer.from(AsnConvert.serialize(tbsCertificate)), issuer.privateKey));
+  const whole = new Certified({ tbsCertificate, signatureAlgorithm: ECDSA_WITH_SHA256, signatureValue });
+  const lines =
+    Buffer.from(AsnConvert.serialize(whole))
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
-const identifier = (spki: Buffer) => extension(oid(0x55, 0x1d, 0x0e), false, octets(keyId(spki)));
-const USAGES = { server: 1, client: 2 } as const;
+const USAGES = { server: id_kp_serverAuth, client: id_kp_clientAuth } as const;
 
 export interface Order {
   /** DNS names, or addresses of version 4. */
@@ -81,8 +124,8 @@ export interface Authority {
   issue(order: Order): Certificate;
 }
 
-const nameOf = (name: string): Buffer =>
-  /^\d+(\.\d+){3}$/.test(name) ? tlv(0x87, Buffer.from(name.split('.').map(Number))) : tlv(0x82, Buffer.from(name));
+const nameOf = (name: string): GeneralName =>
+  new GeneralName(/^\d+(\.\d+){3}$/.test(name) ? { iPAddress: name } : { dNSName: name });
 
 /** `now` in milliseconds since 1970. */
 export function makeAuthority(name: string, now: number): Authority {
@@ -96,11 +139,9 @@ export function makeAuthority(name: string, now: number): Authority {
       to: now + 3650 * DAY,
       name,
       publicKey: keys.publicKey,
-      extensions: spki => [
-        extension(oid(0x55, 0x1d, 0x13), true, sequence(TRUE)),
-        // keyCertSign
-        extension(oid(0x55, 0x1d, 0x0f), true, tlv(0x03, Buffer.from([2, 0x04]))),
-        identifier(spki),
+      extensions: [
+        extension(id_ce_basicConstraints, new BasicConstraints({ cA: true }), true),
+        extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.keyCertSign), true),
       ],
     },
     issuer,
@@ -122,17 +163,16 @@ function signer(
     key: issuer.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     issue: ({ names, usages = ['server', 'client'], from = life.from, to = life.to }) => {
       const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const purposes = usages.map(usage => oid(0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, USAGES[usage]));
+      const purposes = usages.map(usage => USAGES[usage]);
       const cert = issue(
         {
           name: (names[0] ?? issuer.name).slice(0, 64),
           publicKey: own.publicKey,
           from,
           to,
-          extensions: spki => [
-            extension(oid(0x55, 0x1d, 0x25), false, sequence(...purposes)),
-            extension(oid(0x55, 0x1d, 0x11), false, sequence(...names.map(nameOf))),
-            identifier(spki),
+          extensions: [
+            extension(id_ce_extKeyUsage, new ExtendedKeyUsage(purposes)),
+            extension(id_ce_subjectAltName, new SubjectAlternativeName(names.map(nameOf))),
           ],
         },
         issuer,

@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { assertTerm, within } from '../cloud/during.ts';
-import { refused, rejected, unreachable } from '../cloud/faults.ts';
+import { insecure, refused, rejected, unreachable } from '../cloud/faults.ts';
 import { type Claim, isMarkOf, isWithin, type Mark, markOf, readMark } from '../cloud/ownership.ts';
 import type { CloudError, Sql, SqlAddress, Term } from '../cloud/ports.ts';
 import { settle } from '../cloud/settle.ts';
@@ -179,6 +179,14 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
         return true;
       }),
 
+    ensureSecureTransport: wanted =>
+      session(async run => {
+        const [row] = await run('SELECT @@GLOBAL.require_secure_transport AS value');
+        if ((Number(row?.value) === 1) === (wanted === 'ON')) return false;
+        await run(`SET GLOBAL require_secure_transport = ${wanted}`);
+        return true;
+      }),
+
     databases: () =>
       session(async run => {
         const rows = await run('SELECT SCHEMA_NAME AS name, SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA');
@@ -316,6 +324,8 @@ function translate(error: unknown, where: string, user: string): CloudError {
     sqlState?: string;
   };
   if (code === 'ER_ACCESS_DENIED_ERROR' || errno === 1045 || errno === 1698) return refused('MariaDB', where, user);
+  // By its words: MariaDB and MySQL number it differently.
+  if (/require_secure_transport=ON/.test(sqlMessage ?? '')) return insecure(where);
   // 1053: in shutdown; 1040: too many connections. Both pass by themselves.
   if (sqlState === undefined || errno === 1053 || errno === 1040) {
     return unreachable('MariaDB', where, sqlState === undefined ? reasonOf(error) : code, error);

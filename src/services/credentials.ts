@@ -2,9 +2,10 @@ import type { Owner } from '../cloud/ownership.ts';
 import { CloudError } from '../cloud/ports.ts';
 import { NameTaken } from '../cloud/settle.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
-import { DaemonSet, Deployment, Pod, Secret, StatefulSet } from '../kube/resource.ts';
+import { CronJob, DaemonSet, Deployment, Job, Pod, Secret, StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
+import { conditionOf } from '../runtime/plan/ready.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
 import { Unmet, wait } from '../runtime/plan/unmet.ts';
 import { password } from '../world/world.ts';
@@ -192,6 +193,34 @@ function dueAt<O extends Managed>(cx: Cx<O>, secret: string): number | undefined
 
 /** What a plan must read for this. */
 export const USERS = [Pod, Deployment, StatefulSet, DaemonSet] as const;
+
+/** The first pod that runs, or object that could start one, which mounts such a Secret. */
+export function whoMounts<O extends Managed>(
+  cx: Cx<O>,
+  holds: (data: Readonly<Record<string, string>>) => boolean,
+): string | undefined {
+  const known = new Map<string, boolean>();
+  const bad = (pod: unknown): boolean =>
+    mounted(pod).some(name => {
+      const found = known.get(name) ?? holds(decoded(cx.get(Secret, name)));
+      known.set(name, found);
+      return found;
+    });
+  const templateOf = ({ spec }: DeepReadonly<AnyObject>): unknown =>
+    (spec as { template?: { spec?: unknown } }).template?.spec;
+  for (const resource of [Deployment, StatefulSet, DaemonSet, Job])
+    for (const each of cx.list(resource, {}))
+      if (!(resource === Job && hasEnded(each)) && bad(templateOf(each))) return `${each.kind} ${each.metadata.name}`;
+  for (const each of cx.list(CronJob, {}))
+    if (bad(templateOf({ ...each, spec: (each.spec as { jobTemplate?: { spec?: object } }).jobTemplate?.spec ?? {} })))
+      return `${each.kind} ${each.metadata.name}`;
+  // Last, because their names are of chance.
+  const pod = cx.list(Pod, {}).find(each => !over(each) && bad(each.spec));
+  return pod && `Pod ${pod.metadata.name}`;
+}
+
+const hasEnded = (job: DeepReadonly<AnyObject>): boolean =>
+  ['Complete', 'Failed'].some(type => conditionOf(job, type)?.status === 'True');
 
 /** Whether a pod that runs, or a workload that could start one, mounts such a Secret. */
 export function mountedBy<O extends Managed>(

@@ -18,6 +18,7 @@ import { checkGiven } from './given.ts';
 import type { HostAddress } from './hosts.ts';
 import * as keystone from './keystone/address.ts';
 import * as mariadb from './mariadb/address.ts';
+import { refusesPlain } from './mariadb/transport.ts';
 import { memcachedServers } from './memcached/address.ts';
 import type { Place } from './names.ts';
 import * as rabbitmq from './rabbitmq/address.ts';
@@ -35,8 +36,8 @@ export interface DatabaseLink {
   readonly password: string;
   /** Differs when the database was made anew, empty: what was done in it is due again. */
   readonly incarnation?: string;
-  /** PEM; there when the way is encrypted. */
-  readonly ca?: string;
+  /** PEM: the way is encrypted. undefined: it is plain. Never optional, so that nobody forgets it. */
+  readonly ca: string | undefined;
 }
 
 export interface BusLink {
@@ -45,7 +46,7 @@ export interface BusLink {
   readonly vhost: string;
   readonly user: string;
   readonly password: string;
-  readonly ca?: string;
+  readonly ca: string | undefined;
   /** Where hosts outside the cluster reach it. */
   readonly outside?: HostAddress;
 }
@@ -57,7 +58,7 @@ export interface IdentityLink {
   readonly password: string;
   readonly project: string;
   readonly region: string;
-  readonly ca?: string;
+  readonly ca: string | undefined;
   /** Where hosts outside the cluster reach it. */
   readonly outside?: string;
 }
@@ -98,9 +99,9 @@ const CONNECTION = ['hostname', 'user', 'password'] as const;
 const IDENTITY = ['url', 'user', 'password', 'project', 'region'] as const;
 
 /** A CA in a hand-made Secret means that the way is encrypted. */
-function caIn(data: object, secret: string, field: string): { readonly ca?: string } {
+function caIn(data: object, secret: string, field: string): { readonly ca: string | undefined } {
   const ca = (data as Readonly<Record<string, string | undefined>>)['ca.crt'];
-  if (ca === undefined) return {};
+  if (ca === undefined) return { ca };
   if (blocks(ca).length > 0) return { ca };
   throw stall({
     reason: 'CertificateInvalid',
@@ -121,8 +122,21 @@ export async function readDatabase<O extends Managed>(
     await cx.secret(secret, CONNECTION, field);
   checkGiven(data, secret, field);
   const { hostname: host, user, password, port, database = name, incarnation } = data;
-  const link = { host, port: Number(port ?? mariadb.PORT), database, user, password };
-  return { ...link, ...(incarnation !== undefined && { incarnation }), ...caIn(data, secret, field) };
+  const link = { host, port: Number(port ?? mariadb.PORT), database, user, password, ...caIn(data, secret, field) };
+  if (link.ca === undefined) takesPlain(cx, host, secret, field);
+  return { ...link, ...(incarnation !== undefined && { incarnation }) };
+}
+
+/** A server of ours that refuses plain connections stops that first, when it sees the Secret too (mariadb/transport.ts). */
+function takesPlain<O extends Managed>(cx: Cx<O>, host: string, secret: string, field: string): void {
+  const server = cx.list(MariaDB, {}).find(each => refusesPlain(each as DeepReadonly<ObjectOf<typeof MariaDB>>, host));
+  if (server === undefined) return;
+  throw wait({
+    reason: 'SecretIncomplete',
+    what: `Secret ${secret}, named in ${field}, has no key ca.crt, and MariaDB ${server.metadata.name} refuses connections without TLS until it has seen that`,
+    who: 'Operator',
+    next: 'allow plain connections; better, put the CA of the server into ca.crt',
+  });
 }
 
 export async function readBus<O extends Managed>(cx: Cx<O>, secret: string, field: string): Promise<BusLink> {
@@ -190,7 +204,7 @@ export async function databases<O extends Managed>(
   await letGo();
   const { host, port, ca } = admin;
   const { user, password } = login;
-  return names.map(database => ({ host, port, database, user, password, ...(ca !== undefined && { ca }) }));
+  return names.map(database => ({ host, port, database, user, password, ca }));
 }
 
 /** Of one database. */
@@ -449,7 +463,8 @@ async function cacheLink<O extends Managed>(cx: Cx<O>): Promise<CacheLink> {
   const { memcachedServers: servers, memcachedInstance: instance, memcachedSecret: secret } = specOf<CacheSpec>(cx);
   if (servers || !instance) {
     const field = 'spec.memcachedSecret';
-    return { servers: servers ?? [], ...(secret && caIn(await cx.secret(secret, ['ca.crt'], field), secret, field)) };
+    const { ca } = secret ? caIn(await cx.secret(secret, ['ca.crt'], field), secret, field) : {};
+    return { servers: servers ?? [], ...(ca !== undefined && { ca }) };
   }
   const server = named(cx, Memcached, instance, 'spec.memcachedInstance or spec.memcachedServers');
   const ca = await trustOf(cx, server);
@@ -472,12 +487,11 @@ export async function identityLink<O extends Managed>(cx: Cx<O>): Promise<Identi
   const spec = specOf<IdentitySpec>(cx);
   if (spec.keystoneSecret) return readIdentity(cx, spec.keystoneSecret, 'spec.keystoneSecret');
   const server = named(cx, Keystone, spec.keystoneInstance, 'spec.keystoneInstance');
-  const ca = await trustOf(cx, server);
   const link = {
     url: keystone.internalUrl(cx, server),
     project: SERVICE_PROJECT,
     region: server.spec.region,
-    ...(ca !== undefined && { ca }),
+    ca: await trustOf(cx, server),
   };
   // Two users, not two passwords of one: a new password would end every token that the old one got.
   const { login, letGo } = await keep(cx, {

@@ -5,6 +5,7 @@ import { NetworkPolicy } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
+import { DATABASE_FIELDS } from './users.ts';
 
 /*
  * Who may talk to whom, made from the links that kinds have as fields: whoever can be linked to a database may connect to
@@ -20,7 +21,7 @@ export interface Door {
 
 /** Fields that make a kind a client of a backend. */
 const LINKS = {
-  database: ['databaseInstance', 'databaseSecret', 'apiDatabaseSecret', 'cellDatabaseSecret'],
+  database: DATABASE_FIELDS,
   cache: ['memcachedInstance', 'memcachedServers'],
 } as const;
 

@@ -38,7 +38,7 @@ export async function externalLogin<O extends Managed, E extends External>(
   { kind, metadata: { name } }: { readonly kind: string; readonly metadata: { readonly name: string } },
   external: E,
   needed: readonly (keyof E & string)[],
-): Promise<{ readonly user: string; readonly password: string; readonly ca?: string }> {
+): Promise<{ readonly user: string; readonly password: string; readonly ca: string | undefined }> {
   for (const field of needed)
     if (external[field] === undefined) throw fieldMissing(`${kind} ${name} has no spec.external.${field}`, 'set it');
   const field = `${kind} ${name} spec.external.adminSecret`;
@@ -49,17 +49,17 @@ export async function externalLogin<O extends Managed, E extends External>(
   );
   checkGiven(keys, external.adminSecret ?? '', field);
   const { user, password, 'ca.crt': ca } = keys;
-  return { user, password, ...(ca !== undefined && { ca }) };
+  return { user, password, ca };
 }
 
 /** How a client tells a server of ours from another one: by who signed it, and by its object. */
 export async function identityOf<O extends Managed>(
   cx: Cx<O>,
   object: Parameters<typeof trustOf>[1] & { readonly metadata: { readonly uid?: string } },
-): Promise<{ readonly ca?: string; readonly instance?: string }> {
+): Promise<{ readonly ca: string | undefined; readonly instance?: string }> {
   const { uid } = object.metadata;
   const ca = await trustOf(cx, object);
-  return { ...(ca !== undefined && { ca }), ...(uid !== undefined && { instance: uid }) };
+  return { ca, ...(uid !== undefined && { instance: uid }) };
 }
 
 /** Refuses what no server can do. */

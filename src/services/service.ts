@@ -1,4 +1,5 @@
 import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
+import { MariaDB } from '../../api/openstack/mariadb.ts';
 import type { DeepReadonly } from '../kube/object.ts';
 import {
   CronJob,
@@ -392,8 +393,7 @@ export function serve<K extends AnyKind, I = void>(
     when: () => reached.length > 0,
     run: async (cx, { config: { trusted }, expose: [main], logins }) => {
       const { front, catalog } = service;
-      if (main && front)
-        await cx.cloud.page({ url: `${main.internal}${front.page}`, ...(trusted && { ca: trusted.text }) });
+      if (main && front) await cx.cloud.page({ url: `${main.internal}${front.page}`, ca: trusted?.text });
       // As the service's own user: the same password that its config holds.
       if (main && catalog && logins?.identity)
         await cx.cloud.identity(trusting(logins.identity, trusted)).get(main.internal, catalog.check);
@@ -500,6 +500,8 @@ function planOf<K extends AnyKind, I>(
         ...(published ? PUBLISHING_READS : []),
         ...(serving ? READS : []),
         ...(service.catalog ? [kind] : []),
+        // Whether it takes plain connections, also where a Secret opens it.
+        ...(service.databases ? [MariaDB] : []),
         ...(service.reads ?? []),
       ],
       external: true,

@@ -20,15 +20,36 @@ type Around = Readonly<Record<string, unknown>>;
 /** Kinds whose objects may use it: a plan must read them. */
 export const usersWith = (field: string): readonly AnyKind[] => KINDS.filter(kind => kind.specFields.includes(field));
 
+/** Fields that name Secrets which open a database. */
+export const DATABASE_SECRETS = ['databaseSecret', 'apiDatabaseSecret', 'cellDatabaseSecret'] as const;
+/** Fields that make a kind a client of a database. */
+export const DATABASE_FIELDS = ['databaseInstance', ...DATABASE_SECRETS] as const;
+
+interface User {
+  readonly kind: AnyKind;
+  readonly name: string;
+}
+
+export const usersOf = <O extends Managed>(cx: Cx<O>, { field, uses }: Reference): readonly User[] =>
+  usersWith(field).flatMap(kind =>
+    cx
+      .wishes(kind)
+      .filter(object => mentions(object.spec, around => uses(around, cx.name)))
+      .map(object => ({ kind, name: object.metadata.name })),
+  );
+
 export const usersBy =
-  <O extends Managed>({ field, uses }: Reference) =>
+  <O extends Managed>(reference: Reference) =>
   (cx: Cx<O>): readonly string[] =>
-    usersWith(field).flatMap(kind =>
-      cx
-        .wishes(kind)
-        .filter(object => mentions(object.spec, around => uses(around, cx.name)))
-        .map(object => `${kind.kind} ${object.metadata.name}`),
-    );
+    usersOf(cx, reference).map(({ kind, name }) => `${kind.kind} ${name}`);
+
+/** What these fields hold, at any depth of a spec. */
+export function valuesOf(value: unknown, fields: readonly string[]): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    typeof inner === 'string' ? (fields.includes(key) ? [inner] : []) : valuesOf(inner, fields),
+  );
+}
 
 function mentions(value: unknown, uses: (around: Around) => boolean, above: Around = {}): boolean {
   if (typeof value !== 'object' || value === null) return false;

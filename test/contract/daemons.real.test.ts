@@ -16,7 +16,7 @@ import { busContract, identityContract, sqlContract } from './ports.ts';
 
 /** Longer than the operator waits: a busy machine must not look like a broken server. */
 const cloud = realCloud({ clock: realClock, deadline: 30_000 });
-const root = (port: number, password: string) => ({ host: '127.0.0.1', port, user: 'root', password });
+const root = (port: number, password: string) => ({ host: '127.0.0.1', port, user: 'root', password, ca: undefined });
 const once = <T>(make: () => Promise<T>) => {
   let made: Promise<T> | undefined;
   return Object.assign(
@@ -30,7 +30,9 @@ const once = <T>(make: () => Promise<T>) => {
 
 const mariadb = once<MariaDb>(() => startMariaDb((port, password) => cloud.sql(root(port, password)).check()));
 const rabbit = once<Rabbit>(() =>
-  startRabbit((port, user, password) => cloud.bus({ url: `http://127.0.0.1:${port}`, user, password }).check()),
+  startRabbit((port, user, password) =>
+    cloud.bus({ url: `http://127.0.0.1:${port}`, user, password, ca: undefined }).check(),
+  ),
 );
 const adminOf = (port: number, password: string): IdentityAddress => ({
   url: `http://127.0.0.1:${port}`,
@@ -38,6 +40,7 @@ const adminOf = (port: number, password: string): IdentityAddress => ({
   password,
   project: 'admin',
   region: 'RegionOne',
+  ca: undefined,
 });
 const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Keystone/keystone' } };
 const keystone = once<Keystone>(async () => {
@@ -86,7 +89,7 @@ sqlContract('a real MariaDB', async () => {
 
 busContract('a real RabbitMQ', async () => {
   const bus = await rabbit();
-  const at = { url: `http://127.0.0.1:${bus.port}`, user: bus.user, password: bus.password };
+  const at = { url: `http://127.0.0.1:${bus.port}`, user: bus.user, password: bus.password, ca: undefined };
   return {
     cloud,
     at,
@@ -235,7 +238,7 @@ describe('what only real daemons can show', () => {
   it('a server that stopped is unreachable', async () => {
     const bus = await rabbit();
     await bus.stop();
-    const at = { url: `http://127.0.0.1:${bus.port}`, user: bus.user, password: bus.password };
+    const at = { url: `http://127.0.0.1:${bus.port}`, user: bus.user, password: bus.password, ca: undefined };
     await expect(cloud.bus(at).check()).rejects.toMatchObject({ fault: 'unreachable' });
     const db = await mariadb();
     await expect(cloud.sql(root(db.port, db.rootPassword)).check()).rejects.toMatchObject({ fault: 'unreachable' });

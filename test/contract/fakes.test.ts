@@ -51,13 +51,20 @@ class Pods {
 
 const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Keystone/keystone' } };
 const ends = (outcome: Outcome): Exit => ('end' in outcome ? outcome.end() : (outcome as Exit));
-const root = { host: 'db', port: 3306, user: 'root', password: 'Root0' };
+const root = { host: 'db', port: 3306, user: 'root', password: 'Root0', ca: undefined };
 const conf = {
   '/etc/keystone/keystone.conf':
     '[database]\nconnection = mysql+pymysql://keystone:K%30@db:3306/keystone?charset=utf8\n',
 };
 const keys = { '/etc/keystone/fernet-keys/0': 'a', '/etc/keystone/fernet-keys/1': 'b' };
-const admin = { url: 'http://keystone:5000', user: 'admin', password: 'Admin0', project: 'admin', region: 'RegionOne' };
+const admin = {
+  url: 'http://keystone:5000',
+  user: 'admin',
+  password: 'Admin0',
+  project: 'admin',
+  region: 'RegionOne',
+  ca: undefined,
+};
 const env = { OS_BOOTSTRAP_PASSWORD: 'Admin0', OS_BOOTSTRAP_INTERNAL_URL: 'http://keystone:5000' };
 
 async function cloudOfThree(): Promise<Pods> {
@@ -94,7 +101,7 @@ sqlContract('the fake', async () => {
 busContract('the fake', async () => {
   const pods = await cloudOfThree();
   const user = (name: string) => pods.backends.disks.bus['claim-of-bus']!.users[name];
-  const at = { url: 'http://bus:15672', user: 'admin', password: 'Bus0' };
+  const at = { url: 'http://bus:15672', user: 'admin', password: 'Bus0', ca: undefined };
   return {
     cloud: pods.backends.cloud,
     at,

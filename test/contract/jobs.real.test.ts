@@ -26,7 +26,7 @@ const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Keystone/keystone' } }
 /** The programs in the Jobs of `render --as jobs`, on real servers; then the operator's own ports find nothing to do. */
 
 const cloud = realCloud({ clock: realClock, deadline: 30_000 });
-const root = (port: number, password: string) => ({ host: '127.0.0.1', port, user: 'root', password });
+const root = (port: number, password: string) => ({ host: '127.0.0.1', port, user: 'root', password, ca: undefined });
 let [mariadb, rabbit, keystone]: [MariaDb?, Rabbit?, Keystone?] = [];
 
 afterAll(async () => {
@@ -112,9 +112,14 @@ describe('the Jobs on real servers', () => {
 
   it('vhosts and users of the bus', async () => {
     rabbit = await startRabbit((port, user, password) =>
-      cloud.bus({ url: `http://127.0.0.1:${port}`, user, password }).check(),
+      cloud.bus({ url: `http://127.0.0.1:${port}`, user, password, ca: undefined }).check(),
     );
-    const address = { url: `http://127.0.0.1:${rabbit.port}`, user: rabbit.user, password: rabbit.password };
+    const address = {
+      url: `http://127.0.0.1:${rabbit.port}`,
+      user: rabbit.user,
+      password: rabbit.password,
+      ca: undefined,
+    };
     const of = (method: string, ...args: unknown[]): Call => ({ port: 'bus', address, by: 'Nova nova', method, args });
     const calls = [
       of('ensureVhost', 'open/stack', CLAIM),
@@ -141,7 +146,7 @@ describe('the Jobs on real servers', () => {
       await sql.ensureDatabase('keystone', CLAIM, ['openstack-keystone']);
       await sql.ensureUser('openstack-keystone', 'Keystone0Password', ['keystone'], CLAIM);
       const url = `mysql+pymysql://openstack-keystone:Keystone0Password@127.0.0.1:${mariadb!.port}/keystone?charset=utf8`;
-      const admin = { user: 'admin', project: 'admin', region: 'RegionOne' };
+      const admin = { user: 'admin', project: 'admin', region: 'RegionOne', ca: undefined };
       keystone = await startKeystone(url, (port, password) =>
         cloud.identity({ ...admin, url: `http://127.0.0.1:${port}`, password }).check(),
       );

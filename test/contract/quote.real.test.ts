@@ -37,7 +37,7 @@ describe('a real MariaDB', () => {
     expect(Object.keys((named as object[])[0]!)).toEqual(["a`b'c"]);
     // As --init-file does: one statement per line.
     const secret = 'p\'"\\$(x)`%@:/ä\nq';
-    const lines = initSql({ user: 'it', password: secret }).trimEnd().split('\n');
+    const lines = initSql({ user: 'it', password: secret }, false).trimEnd().split('\n');
     for (const line of lines.slice(0, 3)) await root.query(line);
     const own = await open(port, 'it', secret);
     await own.ping();

@@ -98,6 +98,22 @@ describe('a real MariaDB over TLS', () => {
     });
   });
 
+  it('refuses plain connections from when it is told to until it is told again, without a restart', async () => {
+    const { port, rootPassword } = await database();
+    const sql = cloud.sql(rootAt(port, rootPassword, first.ca));
+    const plain = cloud.sql({ ...rootAt(port, rootPassword, first.ca), ca: undefined });
+    await plain.check();
+    expect(await sql.ensureSecureTransport('ON')).toBe(true);
+    expect(await sql.ensureSecureTransport('ON')).toBe(false);
+    await expect(plain.check()).rejects.toMatchObject({
+      fault: 'rejected',
+      message: expect.stringContaining('it takes connections over TLS only'),
+    });
+    await sql.check();
+    expect(await sql.ensureSecureTransport('OFF')).toBe(true);
+    await plain.check();
+  });
+
   it('shows a renewed certificate when it is told to, without a restart', async () => {
     const { port, rootPassword } = await database();
     const sql = cloud.sql(rootAt(port, rootPassword, first.ca));
@@ -143,7 +159,7 @@ describe('a real RabbitMQ over TLS', () => {
     running.push(rabbit);
     const at = { url: `https://localhost:${rabbit.port}`, user: rabbit.user, password: rabbit.password };
     await expect(cloud.bus({ ...at, ca: second.ca }).check()).rejects.toMatchObject({ fault: 'unreachable' });
-    const plain = { ...at, url: at.url.replace('https', 'http') };
+    const plain = { ...at, url: at.url.replace('https', 'http'), ca: undefined };
     await expect(cloud.bus(plain).check()).rejects.toMatchObject({ fault: 'unreachable' });
     const send = (ca: string) => {
       const script = `from oslo_config import cfg

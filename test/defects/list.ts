@@ -12,7 +12,44 @@ const ENGINE = 'src/runtime/plan/engine.ts';
 const PASS = 'src/runtime/plan/pass.ts';
 const engine = (pattern: string) => `src/runtime/plan/engine.test.ts > ${pattern}`;
 
+const transport = (pattern: string) => `test/functional/transport.test.ts > ${pattern}`;
+
 export const DEFECTS: readonly Defect[] = [
+  {
+    name: 'the database refuses plain connections while clients still run with them',
+    file: 'src/services/mariadb/transport.ts',
+    find: '(await plainClient(cx)) ?? (await laggard(cx))',
+    replace: 'await plainClient(cx)',
+    caughtBy: transport('refuses plain connections in the end'),
+  },
+  {
+    name: 'the database refuses plain connections until its pods have changed',
+    file: 'src/services/mariadb/transport.ts',
+    find: "await cx.cloud.sql(await adminAddress(cx, cx.object)).ensureSecureTransport('OFF');",
+    replace: '',
+    caughtBy: transport('takes them again before its own pods'),
+  },
+  {
+    name: 'a plain client does not wait for the database to take it',
+    file: 'src/services/links.ts',
+    find: 'if (link.ca === undefined) takesPlain(cx, host, secret, field);',
+    replace: '',
+    caughtBy: transport('waits while the server can not be told'),
+  },
+  {
+    name: 'the database forgets at a restart to refuse plain connections',
+    file: 'src/services/mariadb/index.ts',
+    find: 'const sql = initSql(root, ca !== undefined);',
+    replace: 'const sql = initSql(root, false);',
+    caughtBy: transport('refuses plain connections in the end'),
+  },
+  {
+    name: "the API's database is asked for cells without its CA",
+    file: 'src/services/nova/index.ts',
+    find: 'cx.cloud.sql(link).column(',
+    replace: 'cx.cloud.sql({ ...link, ca: undefined }).column(',
+    caughtBy: transport('is never asked in plain by the operator'),
+  },
   {
     name: 'an empty map of a custom resource counts as nothing',
     file: 'src/runtime/plan/match.ts',

@@ -41,7 +41,9 @@ function perform(run: Run, cloud: Ports, passwords: readonly string[]): Promise<
   const [client, setup] = [run.file('/effects/client.cnf'), run.file('/effects/setup.sql')];
   if (client === undefined || setup === undefined) return undefined;
   const value = (key: string) => new RegExp(`^${key}="?(.*?)"?$`, 'm').exec(client)?.[1] ?? '';
-  const at = { host: value('host'), port: Number(value('port')), user: value('user'), password: value('password') };
+  const ca = run.file('/effects/ca.crt');
+  const login = { user: value('user'), password: value('password') };
+  const at = { host: value('host'), port: Number(value('port')), ...login, ca };
   return (async () => {
     const sql = cloud.sql(at);
     let owner = { id: '', object: '' };

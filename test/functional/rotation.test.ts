@@ -73,7 +73,7 @@ class Clients {
     const { endpoints = {} } = (cloud.get(OpenStackControlPlane, name)?.status ?? {}) as {
       endpoints?: Record<string, string>;
     };
-    const identity = cloud.backends.cloud.identity(adminLogin(cloud));
+    const identity = cloud.backends.cloud.identity({ ...adminLogin(cloud), ca: undefined });
     for (const [service, url] of Object.entries(endpoints)) {
       this.requests++;
       const asked =

@@ -106,7 +106,14 @@ describe('TLS on a living cloud', () => {
     expect(text(cloud, 'nova-api-config-data', '01-nova.conf')).toContain('&ssl_ca=/etc/openstack-tls/ca/ca.crt');
     expect(text(cloud, 'neutron-config-data', 'ml2_conf.ini')).toMatch(/ovn_nb_connection = ssl:/);
     expect(text(cloud, 'ovn-config-data', 'nb.sh')).toContain('set-connection pssl:6641');
-    expect(text(cloud, 'rabbitmq-config-data', '01-rabbitmq.conf')).toContain('listeners.tcp = none');
+    const rabbit = text(cloud, 'rabbitmq-config-data', '01-rabbitmq.conf');
+    expect(rabbit).toContain('listeners.tcp = none');
+    // Nothing takes a plain connection beside: neither AMQP nor the management API, nor the databases of OVN.
+    expect(rabbit).not.toMatch(/^(listeners\.tcp\.|management\.(tcp|listener))/m);
+    for (const key of ['nb.sh', 'sb.sh']) expect(text(cloud, 'ovn-config-data', key)).not.toMatch(/ptcp:|--remote=tcp/);
+    expect(text(cloud, 'memcached-config-data', 'memcached.config.json')).toMatch(
+      / -l 0\.0\.0\.0:11211,notls:127\.0\.0\.1:\d+ -Z /,
+    );
     expect(text(cloud, 'nova-metadata-compute-config', '05-nova-metadata.conf')).toContain('protocol = https');
     expect(text(cloud, 'openstack-clouds', 'clouds.yaml')).toContain('https://keystone-api');
   }, 240_000);

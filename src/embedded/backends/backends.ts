@@ -26,6 +26,10 @@ export interface Backends {
   readonly cloud: Cloud;
   /** What the containers of the cloud do; give it to pretend(). */
   readonly programs: Programs;
+  /** Whether the MariaDB at a host refuses plain connections now. */
+  refusesPlain(host: string): boolean;
+  /** Plain ways to servers that serve over TLS, which a port was asked to open, since the beginning. */
+  plain(): readonly string[];
   /** How often a port changed something, since the beginning. */
   mutations(): number;
   /** All disks as plain values. Processes are not in it: the kubelet that starts them again brings them back. */
@@ -39,6 +43,7 @@ export function createBackends(options: BackendOptions): Backends {
   const disks: Disks = { sql: {}, bus: {} };
   /** By pod uid. */
   const processes = new Map<string, Served>();
+  const plain: string[] = [];
   let mutations = 0;
   const net: Net = {
     disks,
@@ -52,6 +57,9 @@ export function createBackends(options: BackendOptions): Backends {
     started: <K extends Served['is']>(kind: K) =>
       [...processes.values()].filter((process): process is Extract<Served, { is: K }> => process.is === kind),
     answers: (host, port) => options.resolve(host, port).length > 0,
+    plainTo: (server, where) => {
+      if (server?.shows?.() !== undefined) plain.push(where);
+    },
     mutated: () => {
       mutations++;
     },
@@ -79,11 +87,14 @@ export function createBackends(options: BackendOptions): Backends {
         const opening = openingOf(url, ca);
         if (!net.answers(opening.host, opening.port)) throw unreachable('The service', host, 'connection refused');
         const process = net.find('other', opening.host, opening.port);
+        if (!opening.tls) net.plainTo(process, `page ${opening.host}`);
         const why = process && misfit(process, opening);
         if (why) throw unreachable('The service', host, why);
       },
     },
     programs: table(net, (pod, process) => processes.set(pod.metadata.uid ?? '', process)),
+    refusesPlain: host => net.find('sql', host, 3306)?.transport.required ?? false,
+    plain: () => plain,
     mutations: () => mutations,
     snapshot: () => structuredClone(disks),
     restore(saved) {

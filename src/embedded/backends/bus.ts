@@ -10,6 +10,7 @@ export function fakeBus(net: Net, at: BusAddress): Bus {
   const opening = openingOf(at.url, at.ca);
   const admin = (): BusServer => {
     const process = net.find('bus', opening.host, opening.port);
+    if (!opening.tls) net.plainTo(process, `bus ${opening.host}`);
     const server = process && net.disks.bus[process.volume];
     if (process === undefined || server === undefined) throw unreachable('RabbitMQ', host, 'connection refused');
     const why = misfit(process, opening);

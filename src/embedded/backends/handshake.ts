@@ -12,7 +12,7 @@ export interface Opening {
 /** Why two ends do not meet, in the words of the real client; undefined when they do. */
 export function misfit(server: Served, { host, tls, ca }: Opening): string | undefined {
   const shown = server.shows?.();
-  // MariaDB takes both on one port; all others take one.
+  // MariaDB takes both on one port, and refuses what is plain when it has logged in (sql.ts); all others take one.
   if (!tls) return shown === undefined || server.is === 'sql' ? undefined : 'the connection broke';
   if (shown === undefined) return 'TLS: ERR_SSL_WRONG_VERSION_NUMBER';
   if (!leadsTo(shown, ca ?? '')) return 'TLS: UNABLE_TO_VERIFY_LEAF_SIGNATURE';

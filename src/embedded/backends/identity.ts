@@ -21,6 +21,7 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
   const rows = (): KeystoneRows => {
     const opening = openingOf(at.url, at.ca);
     const process = net.find('identity', opening.host, opening.port);
+    if (!opening.tls) net.plainTo(process, `identity ${opening.host}`);
     if (process === undefined) throw unreachable('Keystone', host, 'connection refused');
     const why = misfit(process, opening);
     if (why) throw unreachable('Keystone', host, why);
@@ -100,6 +101,7 @@ export function fakeIdentity(net: Net, at: IdentityAddress): Identity {
     const opening = openingOf(serviceUrl, at.ca);
     if (!net.answers(opening.host, opening.port)) throw unreachable('The service', url.host, 'connection refused');
     const process = net.find('other', opening.host, opening.port);
+    if (!opening.tls) net.plainTo(process, `identity ${opening.host}`);
     const why = process && misfit(process, opening);
     if (why) throw unreachable('The service', url.host, why);
     const { database: used, keystone } = process ?? {};

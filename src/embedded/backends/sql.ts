@@ -1,4 +1,4 @@
-import { refused, rejected, unreachable } from '../../cloud/faults.ts';
+import { insecure, refused, rejected, unreachable } from '../../cloud/faults.ts';
 import { type Claim, isWithin, type Mark, markOf, readMark } from '../../cloud/ownership.ts';
 import type { CloudError, Sql, SqlAddress } from '../../cloud/ports.ts';
 import { settle } from '../../cloud/settle.ts';
@@ -17,6 +17,7 @@ export function login(
   if (process === undefined || server === undefined) return unreachable('MariaDB', where, 'connection refused');
   const why = misfit(process, { host: at.host, tls: at.ca !== undefined, ca: at.ca });
   if (why) return unreachable('MariaDB', where, why);
+  if (at.ca === undefined && process.transport.required) return insecure(where);
   const me = server.users[at.user];
   return me?.password === at.password ? { server, me, process } : refused('MariaDB', where, at.user);
 }
@@ -24,8 +25,9 @@ export function login(
 /** The database behind a service's connection URL, or why the service can't use it. */
 export function open(net: Net, url: DatabaseUrl): Database | string {
   const { trust, ...at } = url;
-  const session = login(net, { ...at, ...(trust && { ca: trust() ?? '' }) });
+  const session = login(net, { ...at, ca: trust && (trust() ?? '') });
   if (session instanceof Error) {
+    if (session.fault === 'rejected') return `(pymysql.err.OperationalError) (3159, "${session.message}")`;
     return session.fault === 'unreachable'
       ? `(pymysql.err.OperationalError) (2003, "Can't connect to MySQL server on '${url.host}'")`
       : `(pymysql.err.OperationalError) (1045, "Access denied for user '${url.user}'")`;
@@ -42,6 +44,7 @@ export function open(net: Net, url: DatabaseUrl): Database | string {
 
 export function fakeSql(net: Net, at: SqlAddress): Sql {
   const session = () => {
+    if (at.ca === undefined) net.plainTo(net.find('sql', at.host, at.port), `sql ${at.host}`);
     const opened = login(net, at);
     if (opened instanceof Error) throw opened;
     return opened;
@@ -132,6 +135,14 @@ export function fakeSql(net: Net, at: SqlAddress): Sql {
       const shown = fingerprint(process.shows?.() ?? '');
       if (shown === undefined || shown === wanted) return false;
       return change(true, () => process.flush?.());
+    },
+    async ensureSecureTransport(wanted) {
+      admin();
+      const { transport } = session().process;
+      const required = wanted === 'ON';
+      return change(transport.required !== required, () => {
+        transport.required = required;
+      });
     },
     async databases() {
       const { server, me } = session();

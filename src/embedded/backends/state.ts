@@ -76,7 +76,12 @@ interface Shows {
 /** One started server process: dies with its pod, and knows which data it serves. */
 export type Served = Shows &
   (
-    | { readonly is: 'sql'; readonly volume: string; readonly flush?: () => void }
+    | {
+        readonly is: 'sql';
+        readonly volume: string;
+        readonly flush?: () => void;
+        readonly transport: { required: boolean };
+      }
     | { readonly is: 'bus'; readonly volume: string }
     | { readonly is: 'identity'; readonly database: DatabaseUrl | undefined; readonly keys: () => number }
     /** A nova-compute: whom it reports as, and over which vhost. */
@@ -124,6 +129,8 @@ export interface Net {
   answers(host: string, port: number): boolean;
   /** All that were started, of pods that may be gone. */
   started<K extends Served['is']>(kind: K): readonly Extract<Served, { is: K }>[];
+  /** Notes that the operator opened a plain way to this server; only if that serves over TLS. */
+  plainTo(server: Served | undefined, where: string): void;
   /** Counts a change: at rest there are none. */
   mutated(): void;
 }

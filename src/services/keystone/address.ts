@@ -39,5 +39,5 @@ export async function adminAddress<O extends Managed>(
   const { password } = await cx.secret(adminSecret(object), ['password'], field);
   const { adminUser: user, adminProject: project, region } = object.spec;
   const ca = await trustOf(cx, object);
-  return { url: internalUrl(cx, object), user, password, project, region, ...(ca !== undefined && { ca }) };
+  return { url: internalUrl(cx, object), user, password, project, region, ca };
 }

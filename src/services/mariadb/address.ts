@@ -15,6 +15,23 @@ export const ROOT = 'root';
 export const rootSecret = (object: DeepReadonly<MariaDBObject>): string =>
   object.spec.secret ?? `${object.metadata.name}-root`;
 
+export const initSecret = (object: DeepReadonly<MariaDBObject>): string => `${object.metadata.name}-init`;
+
+/** One that is to be plain again refuses plain connections until it is told: with it is the CA of the last TLS that it had. */
+const lastCa = async <O extends Managed>(
+  cx: Cx<O>,
+  object: DeepReadonly<MariaDBObject>,
+): Promise<string | undefined> =>
+  object.status?.secureTransport === true ? (await cx.secretIfAny(initSecret(object)))?.['ca.crt'] : undefined;
+
+/** Whether a name, as somebody wrote it into a Secret or URL, is that of this server or of one of its members. */
+export function isAt({ metadata: { name, namespace = '' } }: DeepReadonly<MariaDBObject>, host: string): boolean {
+  const [first = '', second, third] = host.toLowerCase().split('.');
+  const home = (label: string | undefined): boolean => label === undefined || label === namespace;
+  const members = `${name}-members`;
+  return ((first === name || first === members) && home(second)) || (second === members && home(third));
+}
+
 /** Where the server is and who may do everything in it: ours, or one that exists already. */
 export async function adminAddress<O extends Managed>(
   cx: Cx<O> & Place,
@@ -31,5 +48,6 @@ export async function adminAddress<O extends Managed>(
   // The name is ours to change with the password, unless the Secret is not ours.
   const user = secret ? ROOT : (keys.user ?? ROOT);
   const at = { host: serviceHost(cx, name), port: PORT, user, password: keys.password };
-  return { ...at, ...(await identityOf(cx, object)) };
+  const { ca, ...instance } = await identityOf(cx, object);
+  return { ...at, ...instance, ca: ca ?? (await lastCa(cx, object)) };
 }

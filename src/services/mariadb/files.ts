@@ -36,7 +36,7 @@ const settings: Readonly<Record<string, string | number>> = {
  * The root password is set at every start from the Secret, so the Secret is the truth and a lost password is
  * mended by a restart. One statement per line: that is all --init-file understands.
  */
-export const initSql = (root: Login): string =>
+export const initSql = (root: Login, requireTls: boolean): string =>
   [
     `CREATE USER IF NOT EXISTS ${sqlText(root.user)}@'%'`,
     `ALTER USER ${sqlText(root.user)}@'%' IDENTIFIED BY ${sqlText(root.password)}`,
@@ -45,11 +45,13 @@ export const initSql = (root: Login): string =>
     "CREATE USER IF NOT EXISTS 'probe'@'localhost'",
     // The installer leaves local administrators without a password; inside a pod, everything is local.
     "DROP USER IF EXISTS 'root'@'localhost', 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost'",
+    // A running server is told by SQL (transport.ts); this keeps it so when it starts again.
+    ...(requireTls ? ['SET GLOBAL require_secure_transport = ON'] : []),
   ]
     .map(statement => `${statement};\n`)
     .join('');
 
-/** Also taken without TLS: clients that insist on it are asked for nothing less, and others are none of ours. */
+/** Plain connections are taken too until transport.ts says otherwise: here it would restart the server. */
 const encrypted = { 'ssl-cert': OWN_CERTIFICATE, 'ssl-key': OWN_KEY, tls_version: 'TLSv1.2,TLSv1.3' } as const;
 
 /** `mark`: restarts the server when it changes. */

@@ -1,5 +1,7 @@
 import { MariaDB } from '../../../api/openstack/mariadb.ts';
 import {
+  CronJob,
+  Job,
   NetworkPolicy,
   PersistentVolumeClaim,
   Secret,
@@ -18,12 +20,13 @@ import type { Place } from '../names.ts';
 import { isolation } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
 import { checkServer, deployed, serverCertificate, serverPods, serverServices, serverStart } from '../server.ts';
-import { MANAGES, READS } from '../tls/certificate.ts';
+import { MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { fingerprint } from '../tls/x509.ts';
-import { namedBy, usersBy, usersWith } from '../users.ts';
-import { adminAddress, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
+import { namedBy, usersBy } from '../users.ts';
+import { adminAddress, initSecret, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
 import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
+import { CLIENTS, settle, stepBack } from './transport.ts';
 
 const row = rowsOf<MariaDBObject>();
 const LOOK_AGAIN = 15_000;
@@ -31,10 +34,12 @@ const LOOK_AGAIN = 15_000;
 const input = row('InputReady', {
   when: deployed,
   run: async cx => {
+    // Before anything that goes on without TLS, our own connections too.
+    const requireTls = await stepBack(cx);
     checkServer(cx);
     if (cx.spec.secret) {
       const { password } = await cx.secret(cx.spec.secret, ['password'], 'spec.secret');
-      return { user: ROOT, password };
+      return { root: { user: ROOT, password }, requireTls };
     }
     const { login, letGo } = await keep(cx, {
       ...rootAccount(cx),
@@ -48,7 +53,7 @@ const input = row('InputReady', {
       retain: true,
     });
     await letGo();
-    return login;
+    return { root: login, requireTls };
   },
   undo: async cx => {
     if (cx.spec.deletionPolicy === 'Delete' && !cx.spec.secret) await cx.remove(Secret, rootSecret(cx.object));
@@ -76,27 +81,29 @@ const config = row('ConfigReady', {
       liveness: { exec: { command: PING }, periodSeconds: 30, timeoutSeconds: 20, failureThreshold: 4 },
       volumes: tlsVolumes(undefined, own),
     };
-    const root = input ?? { user: ROOT, password: '' };
-    const files = mariadbFiles(await rootMark(cx, root), await plainText(cx), own !== undefined);
+    const { root, requireTls } = input ?? { root: { user: ROOT, password: '' }, requireTls: false };
+    const mark = await rootMark(cx, root, requireTls ? own?.trust : undefined);
+    const files = mariadbFiles(mark, await plainText(cx), own !== undefined);
     return { process, config: await configSecret(cx, [...files, kollaStart(process, files, serverStart(cx))]) };
   },
 });
 
 const rootAccount = (cx: Place): Account => ({ target: 'root', secret: `${cx.name}-root` });
-const initSecret = (cx: Place): string => `${cx.name}-init`;
 
 /**
  * What the server sets root's password from at each start, mounted live: a login that we replaced is in the server already,
- * and no reason to restart it. One that somebody else wrote into the Secret is, because only a start can set it.
+ * and no reason to restart it. One that somebody else wrote into the Secret is, because only a start can set it. `ca`: of a
+ * server that refuses plain connections, also after a start; no reason to restart it either.
  */
-async function rootMark(cx: Cx<MariaDBObject>, root: Login): Promise<string> {
-  const before = await cx.secretIfAny(initSecret(cx));
+async function rootMark(cx: Cx<MariaDBObject>, root: Login, ca: string | undefined): Promise<string> {
+  const before = await cx.secretIfAny(initSecret(cx.object));
   const seen = shortHash(root.user, root.password);
   const ours = before !== undefined && (before.seen === seen || before.user !== root.user);
   const mark = ours ? (before.mark ?? seen) : seen;
-  const data = { 'init.sql': initSql(root), user: root.user, seen, mark };
+  const sql = initSql(root, ca !== undefined);
+  const data = { 'init.sql': sql, user: root.user, seen, mark, ...(ca !== undefined && { 'ca.crt': ca }) };
   await cx.apply(Secret, {
-    metadata: { name: initSecret(cx) },
+    metadata: { name: initSecret(cx.object) },
     type: 'Opaque',
     data: encoded(data),
   });
@@ -111,7 +118,7 @@ const pods = serverPods<MariaDBObject>({ config, expose }, (cx, process) => {
     name: 'init',
     mountPath: INIT,
     readOnly: true,
-    secret: { secretName: initSecret(cx), defaultMode: 0o440, items: [{ key: 'init.sql', path: 'init.sql' }] },
+    secret: { secretName: initSecret(cx.object), defaultMode: 0o440, items: [{ key: 'init.sql', path: 'init.sql' }] },
   };
   const volumeMounts = [{ name: 'data', mountPath: DATA }];
   return {
@@ -132,6 +139,14 @@ const answering = row('Answering', {
   },
 });
 
+/** Beside Ready: a cloud whose database takes plain connections too works. */
+const transport = row('SecureTransport', {
+  needs: { answering, input },
+  aside: true,
+  when: object => deployed(object) && (overTls(object.spec) || object.status?.secureTransport === true),
+  run: (cx, { input }) => settle(cx, input?.requireTls ?? false),
+});
+
 const rotating = rotation<MariaDBObject>(cx => (cx.spec.secret || cx.spec.external ? [] : [rootAccount(cx)]), {
   input,
 });
@@ -139,10 +154,10 @@ const network = isolation<MariaDBObject>(() => [{ ports: [PORT], from: { clients
 
 export const mariadb = plan(
   MariaDB,
-  { input, own, config, expose, pods, answering, network, rotating },
+  { input, own, config, expose, pods, answering, transport, network, rotating },
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
-    reads: [...USERS, StorageClass, ...READS, ...usersWith('databaseInstance')],
+    reads: [...USERS, CronJob, Job, StorageClass, ...READS, ...CLIENTS],
     users: usersBy(namedBy('databaseInstance', 'databaseSecret')),
     external: true,
   },

@@ -24,15 +24,16 @@ const identity = {
   password: 'p$w#d',
   project: 'service',
   region: 'RegionOne',
+  ca: undefined,
 };
-const bus = { host: 'rabbitmq', port: 5672, vhost: 'nova', user: 'nova', password: 'a/b' };
-const database = { host: 'mariadb', port: 3306, database: 'nova_api', user: 'nova', password: 'a@b' };
+const bus = { host: 'rabbitmq', port: 5672, vhost: 'nova', user: 'nova', password: 'a/b', ca: undefined };
+const database = { host: 'mariadb', port: 3306, database: 'nova_api', user: 'nova', password: 'a@b', ca: undefined };
 const ceph = { name: 'ceph', pool: 'vms', user: 'u', key: 'k', conf: '', fsid: '4b5c8c0a-ff60-454b-a1b4-9747aa737d19' };
-const ca = (tls: boolean) => (tls ? { ca: 'pem' } : {});
+const ca = (tls: boolean) => ({ ca: tls ? 'pem' : undefined });
 const inputs = (release: Release, tls = false) => ({
   spec: { release },
   identity: { ...identity, ...ca(tls) },
-  cache: { servers: ['memcached-0:11211'], ...ca(tls && cachesOverTls(release)) },
+  cache: { servers: ['memcached-0:11211'], ...(tls && cachesOverTls(release) && { ca: 'pem' }) },
   tls,
 });
 const x = inputs('2026.1');

@@ -293,8 +293,7 @@ const mappings = row('CellMappingsReady', {
 const strays = row('CellsKnown', {
   needs: { apiDatabase, mappings },
   run: async (cx, { apiDatabase: { link } }) => {
-    const { host, port, user, password, database } = link;
-    const mapped = await cx.cloud.sql({ host, port, user, password }).column(database, 'cell_mappings', 'name');
+    const mapped = await cx.cloud.sql(link).column(link.database, 'cell_mappings', 'name');
     const asked = cellsOf(cx.spec).map(cell => cell.name);
     const leaving = cx.status.cells?.map(line => line.name) ?? [];
     const stray = mapped.find(name => ![...asked, ...leaving].includes(name));

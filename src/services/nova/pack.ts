@@ -100,7 +100,7 @@ export async function packDatabase<O extends Managed>(
     },
   });
   const { host, port, ca } = admin;
-  const link = { host, port, database, user: login.user, password: login.password, ...(ca !== undefined && { ca }) };
+  const link = { host, port, database, user: login.user, password: login.password, ca };
   return { secret: order.secret, link: { ...link, incarnation }, letGo };
 }
 
@@ -108,7 +108,7 @@ export async function packBus<O extends Managed>(cx: Cx<O>, order: Order): Promi
   const server = named(cx, RabbitMQ, order.instance, order.field);
   const { host, port, ca } = await rabbitmq.amqpAddress(cx, server);
   const base = await accountName(cx, order.secret, order.user, server.spec.external !== undefined);
-  const place = { host, port, vhost: base, ...(ca !== undefined && { ca }) };
+  const place = { host, port, vhost: base, ca };
   const { login, letGo } = await keep(cx, {
     ...accountOf(order, 'message-bus'),
     user: base,

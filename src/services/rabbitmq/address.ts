@@ -29,13 +29,13 @@ export const adminSecret = (object: DeepReadonly<RabbitMQObject>): string => `${
 export async function amqpAddress<O extends Managed>(
   cx: Cx<O> & Place,
   object: DeepReadonly<RabbitMQObject>,
-): Promise<{ host: string; port: number; ca?: string }> {
+): Promise<{ host: string; port: number; ca: string | undefined }> {
   const { external } = object.spec;
   const ca = external ? (await cx.secretIfAny(external.adminSecret ?? ''))?.['ca.crt'] : await trustOf(cx, object);
   const host = external?.hostname ?? serviceHost(cx, object.metadata.name);
   const port = external?.port ?? portsOf(object.spec).amqp;
   // A CA may be there for the management API alone: the port that has always been plain stays so.
-  return { host, port, ...(ca !== undefined && port !== AMQP_PORT && { ca }) };
+  return { host, port, ca: port === AMQP_PORT ? undefined : ca };
 }
 
 /** Where hosts outside the cluster connect to. One that is not ours is where it is. */

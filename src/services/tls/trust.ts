@@ -86,5 +86,5 @@ export function tlsVolumes(trust: Trust | undefined, shown?: Shown): readonly Pr
 export const isBundle = (volume: ProcessVolume): boolean => volume.mountPath === CA_FOLDER;
 
 /** A login of the operator's that may go on to other services, which have certificates of other CAs. */
-export const trusting = <L extends { readonly ca?: string }>(link: L, trust: Trust | undefined): L =>
+export const trusting = <L extends { readonly ca: string | undefined }>(link: L, trust: Trust | undefined): L =>
   trust === undefined ? link : { ...link, ca: trust.text };

@@ -1,0 +1,118 @@
+import type { AnyKind } from '../../../api/kind.ts';
+import { KINDS } from '../../../api/kinds.ts';
+import { MariaDB } from '../../../api/openstack/mariadb.ts';
+import { CloudError } from '../../cloud/ports.ts';
+import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
+import { StatefulSet } from '../../kube/resource.ts';
+import type { Cx } from '../../runtime/plan/cx.ts';
+import { isReady } from '../../runtime/plan/ready.ts';
+import { type Cause, wait } from '../../runtime/plan/unmet.ts';
+import { whoMounts } from '../credentials.ts';
+import { overTls } from '../tls/certificate.ts';
+import { DATABASE_FIELDS, DATABASE_SECRETS, namedBy, usersOf, valuesOf } from '../users.ts';
+import { adminAddress, isAt, type MariaDBObject } from './address.ts';
+
+/*
+ * Whether the server refuses connections without TLS. Clients and server do not change in the same second, so this is
+ * switched on after the last client speaks TLS, and off before the first one, or the server, goes back to plain:
+ *
+ *   on   status.secureTransport becomes true while it is still off. Whoever is about to open a plain way waits from then
+ *        on (mayBePlain), and whoever began before is seen by the next pass, which looks again and only then switches.
+ *   off  in the first row of the pass that sees the edit, before config and pods; status says so at its end. Objects that
+ *        name the server wait until it is Ready at its new generation (cx.ready), others for the status.
+ */
+
+type ServerCx = Cx<MariaDBObject>;
+
+/** What a plan must read for this, beside pods, workloads and Jobs. */
+export const CLIENTS: readonly AnyKind[] = KINDS.filter(kind =>
+  DATABASE_FIELDS.some(field => kind.specFields.includes(field)),
+);
+
+/** Who opens the server by a Secret that has no CA. */
+async function plainClient(cx: ServerCx): Promise<Cause | undefined> {
+  for (const kind of CLIENTS)
+    for (const { spec, metadata } of cx.wishes(kind))
+      for (const secret of valuesOf(spec, DATABASE_SECRETS)) {
+        const { hostname, 'ca.crt': ca } = (await cx.secretIfAny(secret)) ?? {};
+        if (hostname === undefined || ca !== undefined || !isAt(cx.object, hostname)) continue;
+        return {
+          reason: 'SecretIncomplete',
+          what: `${kind.kind} ${metadata.name} opens this server by Secret ${secret}, which has no key ca.crt, so connections without TLS are taken too`,
+          who: 'User',
+          next: `put the CA of this server into key ca.crt of Secret ${secret}`,
+        };
+      }
+  return undefined;
+}
+
+const URLS = /\bmysql[\w+]*:\/\/[^\s@]*@(\[[^\]]*\]|[^\s:/?]+)\S*/g;
+const opensPlainly = (text: string, server: DeepReadonly<MariaDBObject>): boolean =>
+  [...text.matchAll(URLS)].some(([url, host = '']) => !/[?&]ssl/.test(url) && isAt(server, host));
+
+/** Who has not changed to TLS yet, or may be about to open what it remembers. */
+async function laggard(cx: ServerCx): Promise<Cause | undefined> {
+  for (const { kind, name } of usersOf(cx, namedBy('databaseInstance', 'databaseSecret'))) {
+    const live = cx.get(kind, name) as DeepReadonly<AnyObject> | undefined;
+    if (live === undefined || isReady(live)) continue;
+    return {
+      reason: 'NotReady',
+      what: `${kind.kind} ${name} is not Ready, so connections without TLS are taken too`,
+      who: 'Operator',
+      next: `see ${kind.kind} ${name}`,
+    };
+  }
+  const who = whoMounts(cx, data => Object.values(data).some(text => opensPlainly(text, cx.object)));
+  if (who === undefined) return undefined;
+  return {
+    reason: 'NotReady',
+    what: `${who} is configured to open this server without TLS, so such connections are taken too`,
+    who: 'Operator',
+    next: 'configure it anew; a URL in customServiceConfig needs ssl_ca',
+  };
+}
+
+/**
+ * Whether plain connections are to be refused from now on, also after a restart. Where they no longer are, the server is
+ * told before anybody acts on it.
+ */
+export async function stepBack(cx: ServerCx): Promise<boolean> {
+  if (cx.status.secureTransport !== true) return false;
+  if (overTls(cx.spec) && (await plainClient(cx)) === undefined) return true;
+  try {
+    await cx.cloud.sql(await adminAddress(cx, cx.object)).ensureSecureTransport('OFF');
+  } catch (error) {
+    const { readyReplicas = 0 } = (cx.get(StatefulSet, cx.name)?.status ?? {}) as { readonly readyReplicas?: number };
+    // One that is down refuses nobody, and may need what comes next to come up. It is looked at when it answers.
+    if (!(error instanceof CloudError && error.fault === 'unreachable' && readyReplicas === 0)) throw error;
+  }
+  return false;
+}
+
+/** Who looks at its own status is run again when that is written: what it announces is acted upon in the next pass. */
+const goOnWhenWritten = (cx: ServerCx): void => void cx.get(MariaDB, cx.name);
+
+/** When the server answers: makes it as it is meant to be, and tells. `required` is what stepBack said in this pass. */
+export async function settle(cx: ServerCx, required: boolean): Promise<void> {
+  const sql = cx.cloud.sql(await adminAddress(cx, cx.object));
+  await sql.ensureSecureTransport(required ? 'ON' : 'OFF');
+  if (required) {
+    cx.report({ secureTransport: true });
+    cx.note('Connections over the network without TLS are refused');
+    return;
+  }
+  if (!overTls(cx.spec)) {
+    cx.clear('secureTransport');
+    goOnWhenWritten(cx);
+    return;
+  }
+  const open = (await plainClient(cx)) ?? (await laggard(cx));
+  cx.report({ secureTransport: open === undefined });
+  if (open) throw wait(open);
+  goOnWhenWritten(cx);
+  cx.note('Connections over the network without TLS will be refused in a moment');
+}
+
+/** Before a plain way is written into anybody's config. */
+export const refusesPlain = (server: DeepReadonly<MariaDBObject>, host: string): boolean =>
+  isAt(server, host) && server.status?.secureTransport === true;
