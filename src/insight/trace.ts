@@ -69,9 +69,7 @@ export function tracer(input: TraceInput): (section: string, key: string) => Tra
   const files = filesOf(secret);
   const merged = new Map([secret, ...copies].map(object => [object, merge(filesOf(object), schema)]));
   const prefix = secret.metadata.name;
-  const mounts = pods
-    .filter(pod => pod.metadata.namespace === secret.metadata.namespace)
-    .flatMap(pod => mounted(pod, prefix).map(copy => ({ pod, copy })));
+  const mounts = pods.flatMap(pod => mounted(pod, prefix).map(copy => ({ pod, copy })));
   return (section, key) => {
     const now = merged.get(secret)?.effective(section, key);
     const raw = now?.values ?? [];
