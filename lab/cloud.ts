@@ -29,6 +29,7 @@ export async function prepareCloud(nodes: readonly LabNode[], spec: CloudSpec): 
   const needed = neededBy(spec);
   await startExtras(nodes, needed);
   await tryKubectl(['create', 'namespace', CLOUD_NAMESPACE]);
+  if (spec.nodeNamespace !== undefined) await tryKubectl(['create', 'namespace', spec.nodeNamespace]);
   if (needed.includes('ceph')) await giveCeph(CLOUD_NAMESPACE);
 }
 

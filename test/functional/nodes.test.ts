@@ -3,6 +3,7 @@ import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { Nova } from '../../api/openstack/nova.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { simulate } from '../../src/cli/simulation.ts';
 import { within } from '../../src/cli/source.ts';
@@ -15,7 +16,7 @@ import { CronJob, DaemonSet, Job, Namespace, Pod, Secret } from '../../src/kube/
 import { OWNER_UID_LABEL } from '../../src/runtime/plan/names.ts';
 import { Cloud, type CloudOptions, NS } from './cloud.ts';
 import { violations } from './podsecurity.ts';
-import { cloudWith, label, secret } from './services.ts';
+import { cloudWith, label, secret, sqlOf } from './services.ts';
 
 const NODES = 'openstack-nodes';
 
@@ -276,7 +277,32 @@ describe('Secrets of pods there', () => {
     expect(data(cloud, NODES, 'registry')).toBeUndefined();
   });
 
-  it('stay as long as a pod names them, and copies of old config do not pile up', async () => {
+  it('stay as long as a pod names them, whatever becomes of the source', async () => {
+    const ovs = sampleOf('ovs');
+    const cloud = await started({}, ovs);
+    const vswitchd = () => cloud.hands.list(Pod, NODES).find(({ metadata }) => /vswitchd/.test(metadata.name));
+    const configOf = (pod: AnyObject | undefined): string => {
+      const { volumes = [] } = (pod?.spec ?? {}) as Partial<PodSpec>;
+      const names = volumes.map(({ secret }) => secret?.secretName ?? '');
+      return names.find(name => name.includes('-config-data-')) ?? '';
+    };
+    const old = configOf(vswitchd());
+    const neutron = { openvswitch: { bridgeMappings: { physnet1: 'br-ex', physnet2: 'br-two' } } };
+    cloud.apply(cloudOnNodes({ neutron }, ovs));
+    await cloud.ready(OpenStackControlPlane, ovs.metadata.name);
+    await cloud.settle();
+    cloud.hands.remove(Secret, NS, old);
+    await cloud.settle();
+    expect(configOf(vswitchd())).toBe(old);
+    expect(data(cloud, NODES, old)).toBeDefined();
+    // Replaced by people only.
+    cloud.hands.remove(Pod, NODES, vswitchd()!.metadata.name);
+    await cloud.settle();
+    expect(configOf(vswitchd())).not.toBe(old);
+    expect(data(cloud, NODES, old)).toBeUndefined();
+  }, 60_000);
+
+  it('are there for every pod, and copies of old config do not pile up', async () => {
     const cloud = await withNetwork();
     const first = [...named(cloud)];
     for (let turn = 0; turn < 12; turn++) {
@@ -290,6 +316,16 @@ describe('Secrets of pods there', () => {
     const sources = cloud.hands.list(Secret, NS).map(object => `Secret ${object.metadata.name}`);
     expect(copies.filter(line => !sources.includes(line))).toEqual([]);
   });
+});
+
+describe('Nova', () => {
+  it('says of a compute there that it does not report', async () => {
+    const cloud = await started();
+    const row = { binary: 'nova-compute', host: 'node-1', state: 'down' };
+    sqlOf(cloud).databases.nova_cell1!.services!['nova-compute node-1'] = row;
+    await cloud.sim.within(1_200_000, () => cloud.condition(Nova, 'nova')?.status !== 'True');
+    expect(cloud.condition(Nova, 'nova', 'Answering')).toMatchObject({ status: 'False', reason: 'ServiceSilent' });
+  }, 60_000);
 });
 
 describe('answers about a cloud', () => {
@@ -345,6 +381,18 @@ describe('what ends', () => {
     // What the namespace controller would do.
     cloud.hands.remove(OVNNetwork, NS, 'ovn');
     await cloud.settle();
+    expect(inNodes(cloud)).toEqual([]);
+  });
+
+  it('and waits until they are gone', async () => {
+    const cloud = await withNetwork();
+    cloud.hands.patch(DaemonSet, NODES, 'ovn-controller', { metadata: { finalizers: ['example.org/hold'] } });
+    cloud.hands.remove(Namespace, '', NS);
+    await cloud.settle();
+    expect(said(cloud, 'ovn', 'Ready')?.message).toContain(`DaemonSet ovn-controller in namespace ${NODES}`);
+    cloud.hands.patch(DaemonSet, NODES, 'ovn-controller', { metadata: { finalizers: null } });
+    await cloud.settle();
+    expect(cloud.get(OVNNetwork, 'ovn')).toBeUndefined();
     expect(inNodes(cloud)).toEqual([]);
   });
 

@@ -22,6 +22,9 @@ export const GROUND: Readonly<Record<string, (cloud: Cloud) => void>> = {
   ceph: cloud => cloud.apply(cephSecret()),
   cells: () => {},
   ovs: () => {},
+  nodes: cloud => {
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'openstack-nodes' } });
+  },
   tls: cloud => {
     cloud.hands.apply(ingressClass('traefik'));
     installForeign(cloud, ...CERT_MANAGER);
