@@ -10,9 +10,10 @@ import { createStore, restoreStore, type Snapshot, type Store } from '../embedde
 import { type Moment, momentsOf } from '../insight/rolling.ts';
 import { nodeNamespaces } from '../insight/view.ts';
 import type { AnyObject } from '../kube/object.ts';
-import { Namespace, Node, type Resource, resourceName } from '../kube/resource.ts';
+import { Node, type Resource, resourceName } from '../kube/resource.ts';
 import type { Request } from '../kube/transport.ts';
 import { createOperator } from '../operator/operator.ts';
+import { NODES_OF_LABEL } from '../runtime/plan/names.ts';
 import type { Plan } from '../runtime/plan/row.ts';
 import { PLANS } from '../services/list.ts';
 import type { Random } from '../world/world.ts';
@@ -161,13 +162,18 @@ export async function simulate(options: SimulationOptions): Promise<Simulation> 
   };
 }
 
+const nodeNamespace = (name: string, of: string): AnyObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { [NODES_OF_LABEL]: of } },
+});
+
 /** Somebody who applies an object that names a namespace for its nodes has made it: nothing else could be shown. */
 const withNodeNamespaces = (admin: Hands): Hands => ({
   ...admin,
   apply: (object, manager) => {
-    for (const name of nodeNamespaces([object], object.metadata.namespace ?? ''))
-      if (admin.get(Namespace, '', name) === undefined)
-        admin.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    const { namespace = '' } = object.metadata;
+    for (const name of nodeNamespaces([object], namespace)) admin.apply(nodeNamespace(name, namespace));
     return admin.apply(object, manager);
   },
 });
@@ -221,8 +227,7 @@ function restored(objects: readonly AnyObject[], namespace: string, sim: Sim): S
     },
     sim,
   );
-  for (const name of nodeNamespaces(kept, namespace))
-    hands(store).apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  for (const name of nodeNamespaces(kept, namespace)) hands(store).apply(nodeNamespace(name, namespace));
   return store;
 }
 

@@ -14,7 +14,7 @@ import {
   Service,
   StatefulSet,
 } from '../../src/kube/resource.ts';
-import { OWNER_NAMESPACE_LABEL } from '../../src/runtime/plan/names.ts';
+import { NODES_OF_LABEL, OWNER_NAMESPACE_LABEL } from '../../src/runtime/plan/names.ts';
 import { figure } from './figure.ts';
 import { type Key, makeKey, ssh } from './guest.ts';
 import { type LabStage, labStage } from './lab.ts';
@@ -64,6 +64,7 @@ describe(`a cloud whose namespace enforces PodSecurity, ${release}`, { timeout: 
   beforeAll(async () => {
     stage = await labStage(namespace);
     nodes = await labStage(NODES);
+    await kubectl(['label', '--overwrite', 'namespace', NODES, `${NODES_OF_LABEL}=${namespace}`]);
     await enforce(NODES, 'privileged');
     await enforce(namespace, 'baseline');
     key = await makeKey();

@@ -13,7 +13,7 @@ import { viewOf } from '../../src/insight/view.ts';
 import { why } from '../../src/insight/why.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { CronJob, DaemonSet, Job, Namespace, Pod, Secret } from '../../src/kube/resource.ts';
-import { OWNER_UID_LABEL } from '../../src/runtime/plan/names.ts';
+import { NODES_OF_LABEL, OWNER_UID_LABEL } from '../../src/runtime/plan/names.ts';
 import { Cloud, type CloudOptions, NS } from './cloud.ts';
 import { violations } from './podsecurity.ts';
 import { cloudWith, label, secret, sqlOf } from './services.ts';
@@ -32,7 +32,7 @@ const cloudOnNodes = (spec: object = {}, sample = minimal): AnyObject => ({
 const namespace = (name: string, labels: Record<string, string> = {}): AnyObject => ({
   apiVersion: 'v1',
   kind: 'Namespace',
-  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'privileged', ...labels } },
+  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'privileged', [NODES_OF_LABEL]: NS, ...labels } },
 });
 
 async function withNodes(options: CloudOptions = {}): Promise<Cloud> {
@@ -130,7 +130,7 @@ describe('the namespace itself', () => {
       status: 'False',
       reason: 'NamespaceNotFound',
       message: expect.stringContaining(
-        `kubectl create namespace ${NODES} && kubectl label namespace ${NODES} pod-security.kubernetes.io/enforce=privileged`,
+        `kubectl create namespace ${NODES} && kubectl label namespace ${NODES} pod-security.kubernetes.io/enforce=privileged openstack.k8s.io/nodes-of=${NS}`,
       ) as string,
     });
     cloud.hands.apply(namespace(NODES));
@@ -146,6 +146,21 @@ describe('the namespace itself', () => {
     await cloud.settle();
     expect(said(cloud)).toMatchObject({ status: 'False', reason: 'NamespaceRefusesPods' });
     expect(inNodes(cloud)).toEqual([]);
+  });
+
+  it('must have been given to this one by whoever may label it', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } });
+    cloud.apply(secret('bootstrap-token-abcdef', { key: 'value' }));
+    const pull = { imagePullSecrets: [{ name: 'bootstrap-token-abcdef' }] };
+    cloud.apply(network({ nodeNamespace: 'kube-system', ...pull }));
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ status: 'False', reason: 'NamespaceNotGiven' });
+    expect(said(cloud)?.message).toContain(`label --overwrite namespace kube-system openstack.k8s.io/nodes-of=${NS}`);
+    cloud.hands.apply(namespace('kube-system', { [NODES_OF_LABEL]: 'another' }));
+    await cloud.sim.run(61_000);
+    expect(said(cloud)?.message).toContain('but for those of another');
+    expect(cloud.hands.list(Secret, 'kube-system')).toEqual([]);
   });
 
   it('must be served by the operator', async () => {
@@ -195,6 +210,7 @@ describe('what somebody else has there', () => {
     const cloud = await withNetwork();
     const before = chassis(cloud);
     cloud.hands.apply(namespace(OTHER));
+    cloud.hands.apply(namespace(NODES, { [NODES_OF_LABEL]: OTHER }));
     cloud.hands.apply(second());
     await cloud.settle();
     expect(condition(cloud, 'ChassisReady')).toMatchObject({ reason: 'NameTaken' });

@@ -21,6 +21,11 @@ export const RETAINED_LABEL = 'openstack.k8s.io/retained-for';
  */
 export const OWNER_UID_LABEL = 'openstack.k8s.io/owner-uid';
 export const OWNER_NAMESPACE_LABEL = 'openstack.k8s.io/owner-namespace';
+/**
+ * On a Namespace: the one whose objects may have pods of nodes in it. Who writes our kinds in a namespace has no say over
+ * others, and the operator has rights in all that it serves.
+ */
+export const NODES_OF_LABEL = 'openstack.k8s.io/nodes-of';
 /** The mark, in place of a row, of copies of Secrets there: pods of several rows mount one. */
 export const COPIES = 'NodeSecrets';
 /** In SKIP_UNDO_ANNOTATION: leave behind what lies there. */

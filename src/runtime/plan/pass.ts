@@ -29,6 +29,7 @@ import {
   keptKey,
   MANAGED_LABEL,
   MANAGER,
+  NODES_OF_LABEL,
   OWNER_OF_ANNOTATION,
   OWNER_SECRET,
   RETAINED_LABEL,
@@ -534,7 +535,7 @@ export class Pass<O extends Managed> {
     });
   }
 
-  /** Asked once per pass, before something is made there: a namespace without our label is in no informer. */
+  /** Asked once per pass, before something is made there, and of the server: it is in no informer. */
   #nodesAdmitPods(): Promise<void> {
     const check = async (): Promise<void> => {
       this.#nodesServed();
@@ -545,7 +546,16 @@ export class Pass<O extends Managed> {
           reason: 'NamespaceNotFound',
           what: `Namespace ${name}, named in spec.nodeNamespace, does not exist`,
           who: 'User',
-          next: `create it: kubectl create namespace ${name} && kubectl label namespace ${name} ${ENFORCE}=privileged`,
+          next: `create it: kubectl create namespace ${name} && kubectl label namespace ${name} ${ENFORCE}=privileged ${NODES_OF_LABEL}=${this.#home}`,
+          after: LOOK_FOR_OWNER_MS,
+        });
+      const given = live.metadata.labels?.[NODES_OF_LABEL];
+      if (given !== this.#home)
+        throw stall({
+          reason: 'NamespaceNotGiven',
+          what: `Namespace ${name}, named in spec.nodeNamespace, is not there for pods of namespace ${this.#home}${given === undefined ? '' : `, but for those of ${given}`}`,
+          who: 'User',
+          next: `use another one; or, if it is meant for them and for nothing else, run: kubectl label --overwrite namespace ${name} ${NODES_OF_LABEL}=${this.#home}`,
           after: LOOK_FOR_OWNER_MS,
         });
       if (live.metadata.deletionTimestamp)
@@ -747,8 +757,10 @@ export class Pass<O extends Managed> {
     const key = keyIn(resource, ref);
     this.#keep(row, resource.kind, ref.name, at);
     if (at !== this.#home) this.#nodesServed();
+    const known = this.#get(resource, ref.name, at);
+    if (known === undefined && at !== this.#home) await this.#nodesAdmitPods();
     // A name that the cache does not know may be taken by an object without our label (rule 3).
-    const live = this.#get(resource, ref.name, at) ?? (await this.#client.get<AnyObject>(resource, ref));
+    const live = known ?? (await this.#client.get<AnyObject>(resource, ref));
     if (live) {
       const why = notOurs(this.#object, live);
       if (why) throw why;
@@ -756,10 +768,7 @@ export class Pass<O extends Managed> {
       const memo = this.#shared.memory.applied.get(key);
       // The hash is the dearest question of a pass, so it comes last.
       if (memo && memo.version === live.metadata.resourceVersion && memo.hash === hashOf(wanted)) return live;
-    } else {
-      if (at !== this.#home) await this.#nodesAdmitPods();
-      await this.#ownerLives();
-    }
+    } else await this.#ownerLives();
     const result = await this.#client.apply(resource, wanted, { manager: MANAGER, force: true });
     this.#wrote(resource, result);
     // If the server normalised a value, our text and its object never match; the version then says "nothing changed".
