@@ -335,6 +335,27 @@ describe('Secrets of pods there', () => {
 });
 
 describe('Nova', () => {
+  it('keeps a login as long as a pod there uses it', async () => {
+    const cloud = await started();
+    const set = 'nova-cell1-libvirt-compute';
+    const pod = () => cloud.hands.list(Pod, NODES).find(({ metadata }) => metadata.name.startsWith(`${set}-`));
+    // Somebody holds its pods back.
+    cloud.hands.patch(DaemonSet, NODES, set, { spec: { updateStrategy: { type: 'OnDelete' } } });
+    const before = pod()!.metadata.uid;
+    const users = () => Object.keys(Object.values(cloud.backends.disks.bus)[0]!.users).sort();
+    const logins = users();
+    cloud.apply(cloudOnNodes({ actions: [{ name: 'rotate', id: 'one', target: 'message-bus' }] }));
+    await cloud.sim.run(7_200_000);
+    expect(pod()!.metadata.uid).toBe(before);
+    expect(cloud.condition(Nova, 'nova', 'RotationReady')).toMatchObject({ status: 'False', reason: 'Rotating' });
+    const cell = logins.filter(name => name.includes('cell1'));
+    expect(users()).toEqual(expect.arrayContaining(cell));
+    cloud.hands.remove(Pod, NODES, pod()!.metadata.name);
+    await cloud.sim.run(7_200_000);
+    expect(cloud.condition(Nova, 'nova', 'RotationReady')).toMatchObject({ status: 'True' });
+    expect(users().filter(name => cell.includes(name))).toEqual([]);
+  }, 120_000);
+
   it('says of a compute there that it does not report', async () => {
     const cloud = await started();
     const row = { binary: 'nova-compute', host: 'node-1', state: 'down' };

@@ -79,6 +79,8 @@ export interface Cx<O extends Managed> extends Acts {
    * is made there belongs to this object by labels, and the Secrets that pods mount are copied there.
    */
   readonly nodes: Acts;
+  /** Each of the two once: where to look for whoever uses something of this object. */
+  readonly places: readonly Acts[];
   /**
    * What somebody wants of an object, not how far it is: without its status, whose changes do not run this object.
    * A cloud writes its status dozens of times while it comes up, and everything below it looks up to it.

@@ -389,6 +389,8 @@ export class Pass<O extends Managed> {
   cx(row: string): Cx<O> {
     const object = this.#object;
     const shared = this.#shared;
+    const home = this.#acts(row, this.#home);
+    const nodes = this.#acts(row, this.#nodes);
     return {
       object,
       spec: object.spec as DeepReadonly<O['spec']>,
@@ -400,8 +402,9 @@ export class Pass<O extends Managed> {
       random: shared.random,
       env: shared.env,
       serverTime: () => shared.client.serverTime(),
-      ...this.#acts(row, this.#home),
-      nodes: this.#acts(row, this.#nodes),
+      ...home,
+      nodes,
+      places: this.hasNodes ? [home, nodes] : [home],
       wish: (resource, name) => this.#wish(resource, name),
       wishes: resource => this.#wishes(resource),
       ready: (kind, name, field) => this.#ready(kind, name, field),

@@ -238,14 +238,10 @@ export function spareCleaner(cx: NovaCx, cell: string): void {
 export const isMapped = (cx: NovaCx, cell: string): boolean => cx.get(Secret, configName(cx.name, cell)) !== undefined;
 
 /** The cell's computes that run in pods. */
-const computePods = (cx: NovaCx, cell: string) => {
-  const labels = { 'app.kubernetes.io/name': NovaCompute.kind.toLowerCase() };
-  // Those of libvirt are on nodes, all others here; where both are one namespace, each is in both lists.
-  const pods = [...cx.list(Pod, labels), ...cx.nodes.list(Pod, labels)];
-  return [...new Map(pods.map(pod => [pod.metadata.uid, pod])).values()].filter(pod =>
-    pod.metadata.labels?.['app.kubernetes.io/instance']?.startsWith(`${cellObject(cx.name, cell)}-`),
-  );
-};
+const computePods = (cx: NovaCx, cell: string) =>
+  cx.places
+    .flatMap(place => place.list(Pod, { 'app.kubernetes.io/name': NovaCompute.kind.toLowerCase() }))
+    .filter(pod => pod.metadata.labels?.['app.kubernetes.io/instance']?.startsWith(`${cellObject(cx.name, cell)}-`));
 
 /** The processes that must report from there, once their pods are ready. */
 export const computesOf = (cx: NovaCx, cell: string): readonly Expected[] =>
