@@ -92,7 +92,7 @@ export function traceInput(view: View, secret: Live): TraceInput & { readonly po
   const pods = view.ofKind('Pod').filter(pod => {
     const { phase } = (pod.status ?? {}) as { phase?: string };
     // What has ended runs nothing any more.
-    return phase !== 'Succeeded' && phase !== 'Failed' && places.includes(namespaceOf(pod));
+    return phase !== 'Succeeded' && phase !== 'Failed';
   });
-  return { secret, copies, pods, ...(schema && { schema }) };
+  return { secret, copies, pods, places, ...(schema && { schema }) };
 }

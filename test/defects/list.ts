@@ -872,17 +872,24 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'copies of Secrets that nothing names stay',
-    file: ENGINE,
-    find: 'await pass.pruneCopies();',
-    replace: ';',
+    file: PASS,
+    find: 'if (complete && !isSpare && !named.has(copy.metadata.name)) await this.#prune(Secret, copy, COPIES);\n      else if',
+    replace: 'if',
     caughtBy: 'test/functional/nodes.test.ts > go when nothing names them',
   },
   {
     name: 'a copy goes while a pod names it',
     file: PASS,
-    find: '!named.has(copy.metadata.name) && ',
+    find: ' && !named.has(copy.metadata.name)',
     replace: '',
     caughtBy: 'test/functional/nodes.test.ts > stay as long as a pod names them',
+  },
+  {
+    name: 'a copy does not follow its source while a row waits',
+    file: PASS,
+    find: 'else if (source && !isSpare) await this.#copySecret(source);',
+    replace: '',
+    caughtBy: 'test/functional/nodes.test.ts > follow also while a row waits',
   },
   {
     name: 'a host is missed whose pod is in the node namespace',

@@ -13,7 +13,10 @@ import { viewOf } from '../../src/insight/view.ts';
 import { why } from '../../src/insight/why.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { CronJob, DaemonSet, Job, Namespace, Pod, Secret } from '../../src/kube/resource.ts';
+import { rbac } from '../../src/operator/manifests.ts';
 import { NODES_OF_LABEL, OWNER_UID_LABEL } from '../../src/runtime/plan/names.ts';
+import { PLANS } from '../../src/services/list.ts';
+import { watchedBy } from './authorizer.ts';
 import { Cloud, type CloudOptions, NS } from './cloud.ts';
 import { violations } from './podsecurity.ts';
 import { cloudWith, label, secret, sqlOf } from './services.ts';
@@ -174,10 +177,14 @@ describe('the namespace itself', () => {
   });
 
   it('is enough beside the own one for an operator that serves these two', async () => {
-    const cloud = await withNetwork({}, { operator: { namespaces: [NS, NODES] } });
+    const namespaces = [NS, NODES];
+    const refused = new Set<string>();
+    const faults = watchedBy(rbac(PLANS, { name: 'some', scope: { namespaces, kinds: [] } }), refused);
+    const cloud = await withNetwork({}, { operator: { namespaces }, faults });
     cloud.hands.remove(OVNNetwork, NS, 'ovn');
     await cloud.settle();
     expect(inNodes(cloud)).toEqual([]);
+    expect([...refused]).toEqual([]);
   });
 
   it('can be the own one, which is as if nothing was said', async () => {
@@ -291,6 +298,25 @@ describe('Secrets of pods there', () => {
     cloud.apply(network());
     await cloud.settle();
     expect(data(cloud, NODES, 'registry')).toBeUndefined();
+  });
+
+  it('follow also while a row waits', async () => {
+    let sick = false;
+    const cloud = await withNodes({
+      programs: ({ pod }) =>
+        sick && pod.metadata.name === 'ovn-sb-0' ? { exit: 1, message: 'no space left', after: 0 } : undefined,
+    });
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(secret('registry', { token: 'first' }));
+    cloud.apply(network({ imagePullSecrets: [{ name: 'registry' }] }));
+    await cloud.ready(OVNNetwork, 'ovn');
+    sick = true;
+    cloud.hands.remove(Pod, NS, 'ovn-sb-0');
+    await cloud.settle();
+    cloud.apply(secret('registry', { token: 'second' }));
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ status: 'Unknown' });
+    expect(data(cloud, NODES, 'registry')).toEqual({ token: Buffer.from('second').toString('base64') });
   });
 
   it('stay as long as a pod names them, whatever becomes of the source', async () => {

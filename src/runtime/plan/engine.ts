@@ -110,8 +110,7 @@ async function runningPass<O extends Managed>(
   if (plan.version && isProved(plan, plan.version.proof, outcomes))
     Object.assign(pass.reported, plan.version.proved(object as DeepReadonly<Managed>));
   await writeStatus(engine, plan, object, pass, outcomes);
-  // Only when all have told what they mount: one that is blocked may need what nobody names now.
-  if ([...outcomes.values()].every(({ is }) => is === 'ok' || is === 'off')) await pass.pruneCopies();
+  await pass.tendCopies([...outcomes.values()].every(({ is }) => is === 'ok' || is === 'off'));
   return resultOf(engine, plan, pass, outcomes);
 }
 

@@ -470,12 +470,13 @@ export class Pass<O extends Managed> {
   }
 
   /**
-   * The same for copies of Secrets in the node namespace, once every row has told which it mounts. One that a pod there
-   * names stays: the kubelet asks for it when a container of that pod starts again. So does one of config that is kept
-   * as a spare here (rule 19).
+   * Copies of Secrets in the node namespace that no row of this pass asked for. Pods there read what changes in place, e.g.
+   * a new CA, so a row that waits must not keep it from them. `complete`: every row has told what it mounts, and what
+   * nothing names goes. One that a pod there names stays: the kubelet asks for it when a container of that pod starts again.
+   * So does one of config that is kept as a spare here (rule 19).
    */
-  async pruneCopies(): Promise<void> {
-    if (this.#nodes === this.#home) return;
+  async tendCopies(complete: boolean): Promise<void> {
+    if (!this.hasNodes) return;
     const kept = this.#kept.get(COPIES) ?? new Set<string>();
     const left = this.#owned(Secret).filter(
       ({ kind, metadata }) =>
@@ -487,9 +488,12 @@ export class Pass<O extends Managed> {
     const { kind, metadata } = this.#object;
     const pods = this.#list(Pod, { [KIND_LABEL]: kind.toLowerCase(), [INSTANCE_LABEL]: metadata.name }, this.#nodes);
     const named = new Set(pods.flatMap(pod => secretsNamed(pod.spec as DeepReadonly<PodSpec>)));
-    for (const copy of left)
-      if (!named.has(copy.metadata.name) && this.#get(Secret, copy.metadata.name)?.immutable !== true)
-        await this.#prune(Secret, copy, COPIES);
+    for (const copy of left) {
+      const source = await this.#secretObject(copy.metadata.name);
+      const isSpare = source?.immutable === true;
+      if (complete && !isSpare && !named.has(copy.metadata.name)) await this.#prune(Secret, copy, COPIES);
+      else if (source && !isSpare) await this.#copySecret(source);
+    }
   }
 
   /** Takes along what lies in the node namespace: no garbage collector looks for an owner in another one. */
@@ -590,18 +594,20 @@ export class Pass<O extends Managed> {
     for (const name of secretsNamed(template.spec)) {
       const source = await this.#secretObject(name);
       // Where it is missing, the pod says so, as it would here.
-      if (source === undefined) continue;
-      const { type, immutable, data = {} } = source;
-      const there = this.#get(Secret, name, this.#nodes);
-      // Neither can be changed, and the source is another one by now.
-      const other = there && (there.type !== type || (there.immutable === true && !sameJson(there.data, data)));
-      if (other && !notOurs(this.#object as DeepReadonly<Managed>, there)) {
-        await this.#delete(Secret, there);
-        this.#written.delete(keyIn(Secret, this.#ref(name, Secret, this.#nodes)));
-      }
-      const copy = { metadata: { name }, type, ...(immutable === true && { immutable }), data };
-      await this.#apply(COPIES, Secret, copy, { at: this.#nodes });
+      if (source) await this.#copySecret(source);
     }
+  }
+
+  async #copySecret({ metadata: { name }, type, immutable, data = {} }: Live): Promise<void> {
+    const there = this.#get(Secret, name, this.#nodes);
+    // Neither can be changed, and the source is another one by now.
+    const other = there && (there.type !== type || (there.immutable === true && !sameJson(there.data, data)));
+    if (other && !notOurs(this.#object as DeepReadonly<Managed>, there)) {
+      await this.#delete(Secret, there);
+      this.#written.delete(keyIn(Secret, this.#ref(name, Secret, this.#nodes)));
+    }
+    const copy = { metadata: { name }, type, ...(immutable === true && { immutable }), data };
+    await this.#apply(COPIES, Secret, copy, { at: this.#nodes });
   }
 
   /** Whether this object owns something that the row made. */
