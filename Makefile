@@ -138,7 +138,7 @@ undeploy: ## take the operator out; CRDs stay, and it is refused while objects o
 	kubectl delete -k config/manager
 	kubectl delete -k config/rbac
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-test-shared lab-test-upgrade lab-tempest lab-regression
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-nodes lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-test-shared lab-test-upgrade lab-tempest lab-regression
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -165,6 +165,8 @@ lab-test-ceph: setup ## the story of lab/cloud-ceph.yaml: volumes, snapshots, ba
 	@$(LAB) test ceph $(ARGS)
 lab-test-ovs: setup ## the story of lab/cloud-ovs.yaml: guests whose networks are made by agents
 	@$(LAB) test ovs $(ARGS)
+lab-test-nodes: setup ## on an empty lab: a cloud whose namespace refuses pods of the node, which live in another one
+	@$(LAB) test nodes $(ARGS)
 lab-test-living: setup ## TLS on, renewed and off, every login replaced, on the lab's cloud: failed requests of a client
 	@$(LAB) test living $(ARGS)
 lab-test-outside: setup ## the cloud of lab-cloud-ceph under one host, and a hypervisor on a host outside the cluster

@@ -84,7 +84,7 @@ describe('sections of the control plane', () => {
 
   it('have every field of their child but the cloud-wide ones', () => {
     const images = ['images', 'imageRegistry', 'imagePullSecrets'];
-    const wide = ['release', 'region', ...images, 'actions', 'credentialRotation', 'networkPolicy'];
+    const wide = ['release', 'region', ...images, 'actions', 'credentialRotation', 'networkPolicy', 'nodeNamespace'];
     for (const [name, child] of Object.entries(CHILDREN)) {
       const own = Object.keys(structural(child.specSchema).properties!).filter(field => !wide.includes(field));
       expect(Object.keys(spec.properties![name]!.properties!)).toEqual(['enabled', ...own]);

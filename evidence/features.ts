@@ -122,6 +122,11 @@ export const features: readonly Feature[] = [
     real: ['slice'],
     note: 'On the lab PodSecurity enforces it for the slice; pods of nodes are exempt everywhere.',
   },
+  {
+    what: 'pods of the node in a namespace of their own (`nodeNamespace`), PodSecurity enforced on that of the cloud',
+    simulated: functional('nodes'),
+    real: ['nodes'],
+  },
   { what: 'disruption budgets where a service has several pods', simulated: functional('hardening') },
   {
     what: 'old rows removed at night, last result as a condition',

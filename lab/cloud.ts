@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { NODES_OF_LABEL } from '../src/runtime/plan/names.ts';
 import { nameIngresses } from './cluster/ingress.ts';
 import type { LabNode } from './cluster/layout.ts';
 import { type CloudSpec, giveCeph, neededBy, startExtras } from './extras.ts';
@@ -29,6 +30,10 @@ export async function prepareCloud(nodes: readonly LabNode[], spec: CloudSpec): 
   const needed = neededBy(spec);
   await startExtras(nodes, needed);
   await tryKubectl(['create', 'namespace', CLOUD_NAMESPACE]);
+  if (spec.nodeNamespace !== undefined) {
+    await tryKubectl(['create', 'namespace', spec.nodeNamespace]);
+    await kubectl(['label', '--overwrite', 'namespace', spec.nodeNamespace, `${NODES_OF_LABEL}=${CLOUD_NAMESPACE}`]);
+  }
   if (needed.includes('ceph')) await giveCeph(CLOUD_NAMESPACE);
 }
 

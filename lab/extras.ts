@@ -15,6 +15,7 @@ export type Extra = (typeof extras)[number];
 export interface CloudSpec {
   readonly ceph?: { readonly enabled?: boolean; readonly external?: object };
   readonly publicDomain?: string;
+  readonly nodeNamespace?: string;
   readonly tls?: { readonly enabled?: boolean; readonly issuerRef?: { readonly name: string } };
 }
 

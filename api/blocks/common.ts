@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { domain, host, httpUrl } from '../schema/forms.ts';
-import { flag, group, int, list, listMap, map, objectName, oneOf, text } from '../schema/helpers.ts';
+import { flag, group, immutableField, int, list, listMap, map, objectName, oneOf, text } from '../schema/helpers.ts';
 
 const RELEASES = ['2025.1', '2025.2', '2026.1'] as const;
 export type Release = (typeof RELEASES)[number];
@@ -17,16 +17,31 @@ export const release = () => ({
 export const deletionPolicy = () => ({
   deletionPolicy: oneOf(
     ['Retain', 'Delete'],
-    'What deleting this object does to its data: Retain keeps volumes, databases, pools and their Secrets for a new object of the same name; Delete removes them.',
+    'What deleting this object does to its data: Retain keeps volumes, databases, pools and their Secrets for a new object of its name; Delete removes them.',
   ).default('Retain'),
 });
 
 export const podProfile = () => ({
   podProfile: oneOf(
     ['kolla', 'restricted'],
-    'kolla starts containers through kolla_start (needs PodSecurity baseline); restricted mounts files where they belong and needs no privileges at all.',
+    'kolla starts containers through kolla_start (PodSecurity baseline); restricted mounts files where they belong and needs no privileges.',
   ).default('kolla'),
 });
+
+/** For kinds with pods of the node, and those above them. */
+export const nodeNamespace = () => ({
+  nodeNamespace: z
+    .string()
+    .max(63)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+    .describe(
+      'Existing namespace for the pods with rights on their node, so that this one can enforce PodSecurity. Fixed after creation; absent means this one.',
+    )
+    .optional(),
+});
+
+export const fixedNodeNamespace = () =>
+  immutableField('nodeNamespace', 'pods in both namespaces would fight over the guests and the switch of a node');
 
 export const actions = () => ({
   actions: listMap(

@@ -1,5 +1,5 @@
 import { releaseColumn } from '../blocks/columns.ts';
-import { actions, images, podProfile, release, tls } from '../blocks/common.ts';
+import { actions, fixedNodeNamespace, images, nodeNamespace, podProfile, release, tls } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
 import { cellServices, computeShape, NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, region } from '../blocks/nova-process.ts';
@@ -38,8 +38,9 @@ export const NovaCell = kind({
     ...podProfile(),
     ...images(),
     ...actions(),
+    ...nodeNamespace(),
   }),
-  rules: [cellNameRule()],
+  rules: [cellNameRule(), fixedNodeNamespace()],
   status: () => ({
     computeConfigSecret: text('Secret with the config for hosts of this cell.').optional(),
     metadataConfigSecret: text('Secret with the config for metadata agents on hosts of this cell.').optional(),

@@ -1,4 +1,5 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { fixedNodeNamespace, nodeNamespace } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
 import { COMPUTE_DRIVERS, computeShape, NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
@@ -34,6 +35,7 @@ export const NovaCompute = kind({
     consoleURL: httpUrl(
       'URL of the console proxy that users are sent to, without a path; absent: no consoles.',
     ).optional(),
+    ...nodeNamespace(),
   }),
-  rules: [cellNameRule()],
+  rules: [cellNameRule(), fixedNodeNamespace()],
 });

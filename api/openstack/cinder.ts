@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
-import { housekeeping } from '../blocks/common.ts';
+import { fixedNodeNamespace, housekeeping, nodeNamespace } from '../blocks/common.ts';
 import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { pods, template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
@@ -55,8 +55,9 @@ export const Cinder = kind({
       [fixedField('cephStorage', 'ceph', 'backups do not move')],
     ).optional(),
     ...housekeeping(),
+    ...nodeNamespace(),
   }),
-  rules: [...apiServiceRules(), ...messageBusRules()],
+  rules: [...apiServiceRules(), ...messageBusRules(), fixedNodeNamespace()],
   status: () => ({
     backends: listMap(
       z.object({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { releaseColumn } from '../blocks/columns.ts';
-import { cloudIngress, cloudTls, lifecycle } from '../blocks/common.ts';
+import { cloudIngress, cloudTls, fixedNodeNamespace, lifecycle, nodeNamespace } from '../blocks/common.ts';
 import { customServiceConfig } from '../blocks/pod.ts';
 import { region } from '../blocks/service.ts';
 import { summaryLine } from '../blocks/status.ts';
@@ -78,6 +78,7 @@ export const OpenStackControlPlane = kind({
     ...cloudIngress(),
     ...customServiceConfig(),
     ...lifecycle(),
+    ...nodeNamespace(),
     mariadb: section(MariaDB, true, 'The database server.'),
     rabbitmq: section(RabbitMQ, true, 'The message bus.'),
     memcached: section(Memcached, true, 'The cache.'),
@@ -98,6 +99,7 @@ export const OpenStackControlPlane = kind({
   }),
   rules: [
     immutableField('storageClass', 'volumes do not move between classes'),
+    fixedNodeNamespace(),
     // The API server also evaluates rules on the default `spec: {}` as it stands, before defaults inside it: hence has().
     rule(
       '!has(self.neutron) || !has(self.neutron.mechanism) || self.neutron.mechanism == self.networkBackend',

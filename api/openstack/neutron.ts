@@ -1,4 +1,5 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
+import { fixedNodeNamespace, nodeNamespace } from '../blocks/common.ts';
 import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
@@ -49,6 +50,7 @@ export const Neutron = kind({
       },
       'Agents of mechanism ovs, where they differ from the API.',
     ).optional(),
+    ...nodeNamespace(),
   }),
-  rules: [...apiServiceRules(), ...messageBusRules()],
+  rules: [...apiServiceRules(), ...messageBusRules(), fixedNodeNamespace()],
 });

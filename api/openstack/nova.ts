@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
-import { housekeeping } from '../blocks/common.ts';
+import { fixedNodeNamespace, housekeeping, nodeNamespace } from '../blocks/common.ts';
 import { databaseRules, messageBus, messageBusRules } from '../blocks/links.ts';
 import { cellTemplates, computeShape, NOVA_NAME_LIMIT, topServices } from '../blocks/nova.ts';
 import { apiService } from '../blocks/service.ts';
@@ -34,11 +34,13 @@ export const Nova = kind({
     ...topServices(),
     cellTemplates: cellTemplates().optional(),
     ...housekeeping(),
+    ...nodeNamespace(),
   }),
   rules: [
     ...databaseRules(),
     ...messageBusRules(),
     fixedField('cephStorage', 'ceph', 'disks of guests do not move between clusters'),
+    fixedNodeNamespace(),
   ],
   status: () => ({
     cells: listMap(

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { replicasColumn } from '../blocks/columns.ts';
-import { expose, innerTls, lifecycle, storage } from '../blocks/common.ts';
+import { expose, fixedNodeNamespace, innerTls, lifecycle, nodeNamespace, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas, template } from '../blocks/pod.ts';
 import { bridges, datapath } from '../blocks/switch.ts';
 import { openstack } from '../groups.ts';
@@ -45,8 +45,9 @@ export const OVNNetwork = kind({
     ...innerTls(),
     ...pods('ovs-vsctl external-ids, one key=value per line,'),
     ...lifecycle(),
+    ...nodeNamespace(),
   }),
-  rules: [immutableField('storageClass', 'volumes do not move between classes')],
+  rules: [immutableField('storageClass', 'volumes do not move between classes'), fixedNodeNamespace()],
   status: () => ({
     northbound: text('Connection of the northbound database.').optional(),
     southbound: text('Connection of the southbound database.').optional(),

@@ -54,6 +54,7 @@ const CLOUD_WIDE = [
   'actions',
   'credentialRotation',
   'networkPolicy',
+  'nodeNamespace',
 ] as const;
 type CloudWide = (typeof CLOUD_WIDE)[number];
 
@@ -72,7 +73,8 @@ export function section<Input extends object>(
   const { shape } = withoutDefaults(child.specSchema) as z.ZodObject;
   const fields = Object.fromEntries(Object.entries(shape).filter(([name]) => !CLOUD_WIDE.some(wide => wide === name)));
   const rules = (child.specSchema.meta()?.['x-kubernetes-validations'] ?? []) as readonly ValidationRule[];
-  const guarded = rules.map(r => (r.rule.includes('oldSelf') ? { ...r, rule: `!oldSelf.enabled || (${r.rule})` } : r));
+  const own = rules.filter(({ rule }) => !CLOUD_WIDE.some(wide => rule.includes(`self.${wide}`)));
+  const guarded = own.map(r => (r.rule.includes('oldSelf') ? { ...r, rule: `!oldSelf.enabled || (${r.rule})` } : r));
   const schema = z
     .strictObject({ enabled: flag(`Whether the cloud has a ${child.kind}.`).default(enabled), ...fields })
     .describe(description)

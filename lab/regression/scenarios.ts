@@ -107,6 +107,8 @@ export const scenarios: readonly Scenario[] = [
     needs: ['browser', 'extras'],
   },
   { name: 'ovs', cloud: 'ovs', releases: both, core: [], minutes: 5, limit: 30, leaves: 'nothing' },
+  // It makes its cloud itself, in a namespace that already refuses pods of the node.
+  { name: 'nodes', cloud: 'none', releases: both, core: [], minutes: 9, limit: 40, leaves: 'nothing' },
 ];
 
 /** A lab anew, and what its cloud takes to Ready, extras included. */

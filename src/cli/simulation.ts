@@ -8,10 +8,12 @@ import type { Programs } from '../embedded/pretend/program.ts';
 import { Sim } from '../embedded/sim/sim.ts';
 import { createStore, restoreStore, type Snapshot, type Store } from '../embedded/store/store.ts';
 import { type Moment, momentsOf } from '../insight/rolling.ts';
+import { nodeNamespaces } from '../insight/view.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { Node, type Resource, resourceName } from '../kube/resource.ts';
 import type { Request } from '../kube/transport.ts';
 import { createOperator } from '../operator/operator.ts';
+import { NODES_OF_LABEL } from '../runtime/plan/names.ts';
 import type { Plan } from '../runtime/plan/row.ts';
 import { PLANS } from '../services/list.ts';
 import type { Random } from '../world/world.ts';
@@ -119,7 +121,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulation> 
     started = true;
   });
   await sim.until(() => started);
-  const admin = hands(store);
+  const admin = withNodeNamespaces(hands(store));
   for (const node of hasNodes ? [] : admin.list(Node).slice(0, from ? undefined : 1))
     admin.patch(Node, '', node.metadata.name, { metadata: { labels: ROLES } });
   const process = sim.process('operator');
@@ -159,6 +161,22 @@ export async function simulate(options: SimulationOptions): Promise<Simulation> 
     run: seconds => bounded(() => sim.run(seconds * 1000)),
   };
 }
+
+const nodeNamespace = (name: string, of: string): AnyObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { [NODES_OF_LABEL]: of } },
+});
+
+/** Somebody who applies an object that names a namespace for its nodes has made it: nothing else could be shown. */
+const withNodeNamespaces = (admin: Hands): Hands => ({
+  ...admin,
+  apply: (object, manager) => {
+    const { namespace = '' } = object.metadata;
+    for (const name of nodeNamespaces([object], namespace)) admin.apply(nodeNamespace(name, namespace));
+    return admin.apply(object, manager);
+  },
+});
 
 function writeOf({ method, path, query = {}, body }: Request): Write {
   return { method, path, query, body: (body ?? {}) as AnyObject };
@@ -202,13 +220,15 @@ function restored(objects: readonly AnyObject[], namespace: string, sim: Sim): S
     object => !['Event', 'CustomResourceDefinition', 'Namespace', 'Lease'].includes(object.kind),
   );
   const base = emptyCluster(namespace, foreignIn(kept));
-  return restoreStore(
+  const store = restoreStore(
     {
       resourceVersion: Math.max(base.resourceVersion, ...used) + 1,
       objects: [...base.objects.filter(o => o.kind !== 'Node'), ...kept],
     },
     sim,
   );
+  for (const name of nodeNamespaces(kept, namespace)) hands(store).apply(nodeNamespace(name, namespace));
+  return store;
 }
 
 export async function embeddedCloud(

@@ -1,7 +1,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import { LOG_API } from '../insight/bundle.ts';
 import { type Hide, hiderOf, masking, saidSafely } from '../insight/hide.ts';
-import { type View, viewOf } from '../insight/view.ts';
+import { around, nodeNamespaces, type View, viewOf } from '../insight/view.ts';
 import { ApiError, createClient } from '../kube/client.ts';
 import type { AnyObject } from '../kube/object.ts';
 import {
@@ -105,10 +105,9 @@ const noLogs = async (): Promise<undefined> => undefined;
 
 export function within(objects: readonly AnyObject[], namespace: string | undefined): AnyObject[] {
   if (namespace === undefined) return [...objects];
-  return objects.filter(({ metadata, kind }) =>
-    metadata.namespace === undefined
-      ? kind !== 'Namespace' || metadata.name === namespace
-      : metadata.namespace === namespace,
+  const places = [namespace, ...nodeNamespaces(objects, namespace)];
+  return around(objects, namespace).filter(
+    ({ metadata, kind }) => kind !== 'Namespace' || places.includes(metadata.name),
   );
 }
 
@@ -244,9 +243,15 @@ export async function readCluster(
       return undefined;
     }
   };
-  const list = async (resource: Resource): Promise<AnyObject[]> =>
-    (await listIn(resource, namespace ?? '', false)) ?? [];
-  const own = Promise.all(KINDS.map(list));
+  const listOwn = async (kind: Resource): Promise<AnyObject[]> => (await listIn(kind, namespace ?? '', false)) ?? [];
+  const own = Promise.all(KINDS.map(listOwn));
+  /** The namespace, and where its objects have their pods of nodes. */
+  const spread = async (): Promise<readonly string[]> =>
+    namespace === undefined ? [''] : [namespace, ...nodeNamespaces((await own).flat(), namespace)];
+  const list = async (resource: Resource): Promise<AnyObject[]> => {
+    const places = resource.namespaced ? await spread() : [''];
+    return (await Promise.all(places.map(place => listIn(resource, place, false)))).flatMap(found => found ?? []);
+  };
   let hide: Hide = text => text;
   const secrets = async (): Promise<readonly AnyObject[]> => {
     let all: readonly AnyObject[];
@@ -256,7 +261,7 @@ export async function readCluster(
         whole: (within: string) => listIn(Secret, within, false),
       };
       const homes = async () => (await own).flat().flatMap(object => object.metadata.namespace ?? []);
-      const places = namespace === undefined ? await homes() : [namespace];
+      const places = namespace === undefined ? await homes() : await spread();
       all = await memory.look(reader, [...new Set(places)].sort());
       hide = memory.hide;
     } else {

@@ -19,16 +19,17 @@ export const refused = (what: Backend, where: string, user: string): CloudError 
     `${what} at ${where} refuses user ${user}: its password differs from the one in the Secret; put the right one there`,
   );
 
+/** MariaDB gives one answer, 1045, to a wrong password and to a plain connection where it requires TLS. */
+export const refusedBySql = (where: string, user: string, ca: string | undefined): CloudError =>
+  ca !== undefined
+    ? refused('MariaDB', where, user)
+    : new CloudError(
+        'refused',
+        `MariaDB at ${where} refuses user ${user}: its password differs from the one in the Secret, or the server requires TLS; put the right password there, or the CA of the server into key ca.crt`,
+      );
+
 export const rejected = (what: Backend, where: string, why: string): CloudError =>
   new CloudError('rejected', `${what} at ${where} rejects the request: ${why}`);
-
-/** Of a server that takes no connection without TLS. */
-export const insecure = (where: string): CloudError =>
-  rejected(
-    'MariaDB',
-    where,
-    'it takes connections over TLS only, and this one was plain; put the CA of its certificate into key ca.crt of the Secret that opens it',
-  );
 
 /** A page of a proxy, half an answer, or JSON of another program. Never to be taken for `nothing there`. */
 export const stranger = (what: Backend, where: string, request: string, how = 'success'): CloudError =>

@@ -71,6 +71,7 @@ const CLOUD_WIDE = [
   'storageClass',
   'networkPolicy',
   'credentialRotation',
+  'nodeNamespace',
 ] as const;
 
 /** Whom all parts of a cloud trust; for people too. */

@@ -108,8 +108,9 @@ export function deletion(view: View, object: Live, account: Draft): void {
 
 /** The object that a message says is being deleted. */
 export function goingIn(view: View, object: Live, message: string): Live | undefined {
-  const [, kind = '', name = ''] = /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*) is being deleted/.exec(message) ?? [];
-  return view.get(kind, namespaceOf(object), name);
+  const [, kind = '', name = '', where = namespaceOf(object)] =
+    /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*)(?: in namespace ([-a-z0-9]+))? is being deleted/.exec(message) ?? [];
+  return view.get(kind, where, name);
 }
 
 /** The cluster's own finalizers end by themselves when what they protect is gone. */

@@ -1,7 +1,7 @@
 import { type CloudStatus, groupsOf, statusOf } from './status.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 import { type Topology, topologyOf } from './topology.ts';
-import { namespaceOf, type View, viewOf } from './view.ts';
+import { around, type View, viewOf } from './view.ts';
 import { type Why, why } from './why.ts';
 
 export interface CloudOverview extends CloudStatus {
@@ -34,9 +34,4 @@ export function overviewOf(view: View): Overview {
   return { clouds, why: why(view) };
 }
 
-/** Nothing of ours refers to another namespace. */
-const within = (view: View, namespace: string): View =>
-  viewOf(
-    view.objects.filter(object => ['', namespace].includes(namespaceOf(object))),
-    view.now,
-  );
+const within = (view: View, namespace: string): View => viewOf(around(view.objects, namespace), view.now);

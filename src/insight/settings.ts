@@ -4,7 +4,7 @@ import { assignments, parse } from '../oslo/parse.ts';
 import { maskShapes } from '../world/mask/shapes.ts';
 import { filesOf, serviceOf } from './config.ts';
 import { type Setter, type Trace, type TraceInput, tracer } from './trace.ts';
-import { type Live, labelOf, namespaceOf, type View } from './view.ts';
+import { type Live, labelOf, namespaceOf, nodeNamespaces, type View } from './view.ts';
 
 /** One option of one config Secret, and every layer that set it. */
 export interface Setting {
@@ -88,10 +88,11 @@ export function traceInput(view: View, secret: Live): TraceInput & { readonly po
       other => namespaceOf(other) === namespaceOf(secret) && other.metadata.name.startsWith(`${secret.metadata.name}-`),
     );
   const schema = schemaOf(serviceOf(view.ownerOf(secret)?.kind ?? '') ?? '', releaseOf(view, secret));
+  const places = [namespaceOf(secret), ...nodeNamespaces(view.ours, namespaceOf(secret))];
   const pods = view.ofKind('Pod').filter(pod => {
     const { phase } = (pod.status ?? {}) as { phase?: string };
     // What has ended runs nothing any more.
     return phase !== 'Succeeded' && phase !== 'Failed';
   });
-  return { secret, copies, pods, ...(schema && { schema }) };
+  return { secret, copies, pods, places, ...(schema && { schema }) };
 }

@@ -16,6 +16,8 @@ export interface TraceInput {
   /** Immutable copies of it that are still there. */
   readonly copies?: readonly Live[];
   readonly pods?: readonly Live[];
+  /** Namespaces of such pods; default: that of the Secret. */
+  readonly places?: readonly string[];
   /** What the service's table generates now: gives the layers inside the `01-` file. */
   readonly generated?: Conf;
   readonly schema?: Schema;
@@ -69,8 +71,9 @@ export function tracer(input: TraceInput): (section: string, key: string) => Tra
   const files = filesOf(secret);
   const merged = new Map([secret, ...copies].map(object => [object, merge(filesOf(object), schema)]));
   const prefix = secret.metadata.name;
+  const places = input.places ?? [secret.metadata.namespace ?? ''];
   const mounts = pods
-    .filter(pod => pod.metadata.namespace === secret.metadata.namespace)
+    .filter(pod => places.includes(pod.metadata.namespace ?? ''))
     .flatMap(pod => mounted(pod, prefix).map(copy => ({ pod, copy })));
   return (section, key) => {
     const now = merged.get(secret)?.effective(section, key);

@@ -1,5 +1,7 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, Condition, DeepReadonly } from '../kube/object.ts';
+import { ownerUid } from '../runtime/plan/dress.ts';
+import { OWNER_NAMESPACE_LABEL } from '../runtime/plan/names.ts';
 
 /** What all of insight looks at: objects as they are on the wire, from a cluster, a folder or the embedded world. */
 export type Live = DeepReadonly<AnyObject>;
@@ -26,7 +28,7 @@ export interface View {
   ofKind(kind: string): readonly Live[];
   get(kind: string, namespace: string, name: string): Live | undefined;
   ownerOf(object: Live): Live | undefined;
-  /** What names this object as its controller. */
+  /** What names this object as its controller, or by label where it lies in a node namespace. */
   owned(object: Live): readonly Live[];
   /** Oldest first. */
   events(object?: Live): readonly Happening[];
@@ -59,8 +61,8 @@ export function viewOf(objects: readonly Live[], now: number): View {
     push(kinds, object.kind, object);
     names.set(`${object.kind} ${namespaceOf(object)}/${object.metadata.name}`, object);
     if (object.metadata.uid) uids.set(object.metadata.uid, object);
-    const controller = object.metadata.ownerReferences?.find(ref => ref.controller);
-    if (controller) push(owners, controller.uid, object);
+    const owner = ownerUid(object);
+    if (owner !== undefined) push(owners, owner, object);
   }
   happenings.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   const byUid = new Map<string, Happening[]>();
@@ -81,10 +83,29 @@ export function viewOf(objects: readonly Live[], now: number): View {
       ),
     ofKind: kind => kinds.get(kind) ?? [],
     get: (kind, namespace, name) => names.get(`${kind} ${namespace}/${name}`),
-    ownerOf: object => uids.get(object.metadata.ownerReferences?.find(ref => ref.controller)?.uid ?? ''),
+    ownerOf: object => uids.get(ownerUid(object) ?? ''),
     owned: object => (object.metadata.uid ? (owners.get(object.metadata.uid) ?? []) : []),
     events: object => (object ? (byUid.get(object.metadata.uid ?? '') ?? []) : happenings),
   };
+}
+
+/** Namespaces that objects of a namespace name for their pods of nodes, without it. */
+export function nodeNamespaces(objects: readonly Live[], namespace: string): readonly string[] {
+  const named = objects
+    .filter(object => isOurs(object) && namespaceOf(object) === namespace)
+    .flatMap(({ spec }) => (spec as { readonly nodeNamespace?: string } | undefined)?.nodeNamespace ?? []);
+  return [...new Set(named)].filter(name => name !== namespace).sort();
+}
+
+/** What is about one namespace: its objects, what they have in node namespaces, and what has no namespace. */
+export function around<T extends Live>(objects: readonly T[], namespace: string): readonly T[] {
+  const nodes = new Set(nodeNamespaces(objects, namespace));
+  return objects.filter(object => {
+    const where = namespaceOf(object);
+    if (where === '' || where === namespace) return true;
+    // Several clouds may use one, under other names.
+    return nodes.has(where) && (object.metadata.labels?.[OWNER_NAMESPACE_LABEL] ?? namespace) === namespace;
+  });
 }
 
 interface EventFields {

@@ -127,6 +127,7 @@ export function createOperator(options: OperatorOptions): Operator {
     clock,
     random,
     env: options.env ?? {},
+    namespaces,
     memory,
     tracker,
     events,

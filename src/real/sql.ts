@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { assertTerm, within } from '../cloud/during.ts';
-import { insecure, refused, rejected, unreachable } from '../cloud/faults.ts';
+import { refusedBySql, rejected, unreachable } from '../cloud/faults.ts';
 import { type Claim, isMarkOf, isWithin, type Mark, markOf, readMark } from '../cloud/ownership.ts';
 import type { CloudError, Sql, SqlAddress, Term } from '../cloud/ports.ts';
 import { settle } from '../cloud/settle.ts';
@@ -70,7 +70,7 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
       connection?.destroy();
       // Our own doing says nothing about the server.
       if (term) assertTerm(term);
-      throw translate(error, where, at.user);
+      throw translate(error, where, at);
     }
   }
 
@@ -310,7 +310,7 @@ export function grantOf(line: string): { rights: string; on: string } | undefine
   return found ? { rights: found[1]!, on: found[2]! } : undefined;
 }
 
-function translate(error: unknown, where: string, user: string): CloudError {
+function translate(error: unknown, where: string, { user, ca }: SqlAddress): CloudError {
   if (error instanceof Error && error.name === 'CloudError') return error as CloudError;
   const {
     code = '',
@@ -323,9 +323,7 @@ function translate(error: unknown, where: string, user: string): CloudError {
     sqlMessage?: string;
     sqlState?: string;
   };
-  if (code === 'ER_ACCESS_DENIED_ERROR' || errno === 1045 || errno === 1698) return refused('MariaDB', where, user);
-  // By its words: MariaDB and MySQL number it differently.
-  if (/require_secure_transport=ON/.test(sqlMessage ?? '')) return insecure(where);
+  if (code === 'ER_ACCESS_DENIED_ERROR' || errno === 1045 || errno === 1698) return refusedBySql(where, user, ca);
   // 1053: in shutdown; 1040: too many connections. Both pass by themselves.
   if (sqlState === undefined || errno === 1053 || errno === 1040) {
     return unreachable('MariaDB', where, sqlState === undefined ? reasonOf(error) : code, error);

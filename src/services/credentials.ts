@@ -228,16 +228,18 @@ export function mountedBy<O extends Managed>(
   holds: (data: Readonly<Record<string, string>>) => boolean,
   but: (object: DeepReadonly<AnyObject>) => boolean = () => false,
 ): boolean {
-  const names = new Set<string>();
-  for (const pod of cx.list(Pod, {}))
-    if (!but(pod) && !over(pod)) for (const name of mounted(pod.spec)) names.add(name);
-  for (const resource of [Deployment, StatefulSet, DaemonSet])
-    for (const workload of cx.list(resource, {})) {
-      const { template } = workload.spec as { template?: { metadata?: object; spec?: object } };
-      if (!but({ ...workload, metadata: { ...workload.metadata, ...template?.metadata } }))
-        for (const name of mounted(template?.spec)) names.add(name);
-    }
-  return [...names].some(name => holds(decoded(cx.get(Secret, name))));
+  return cx.places.some(place => {
+    const names = new Set<string>();
+    for (const pod of place.list(Pod, {}))
+      if (!but(pod) && !over(pod)) for (const name of mounted(pod.spec)) names.add(name);
+    for (const resource of [Deployment, StatefulSet, DaemonSet])
+      for (const workload of place.list(resource, {})) {
+        const { template } = workload.spec as { template?: { metadata?: object; spec?: object } };
+        if (!but({ ...workload, metadata: { ...workload.metadata, ...template?.metadata } }))
+          for (const name of mounted(template?.spec)) names.add(name);
+      }
+    return [...names].some(name => holds(decoded(place.get(Secret, name))));
+  });
 }
 
 const over = (pod: DeepReadonly<AnyObject>): boolean =>

@@ -54,7 +54,7 @@ import { changesRelease, withRelease } from './release.ts';
 import { busSections, databaseSection, logging } from './sections.ts';
 import { certificate, MANAGES, overTls, READS } from './tls/certificate.ts';
 import { isBundle, tlsVolumes, trust, trusting } from './tls/trust.ts';
-import { blockOf, processOf, replicasOf, runWorkload, type Workload } from './workload.ts';
+import { blockOf, homeOf, processOf, replicasOf, runWorkload, type Workload } from './workload.ts';
 
 /** What a service's config is made of. `input` is what its own input hook gave. */
 export interface ConfigInput<S, I = void> {
@@ -359,7 +359,7 @@ export function serve<K extends AnyKind, I = void>(
     needs: { config, schema },
     run: async (cx, { config }) => {
       const started = config.pods.some(({ component, workload }) =>
-        cx.get(workload.as ?? Deployment, workloadName(cx.name, component)),
+        homeOf(cx, workload).get(workload.as ?? Deployment, workloadName(cx.name, component)),
       );
       // Edges gate the first start and a new release: an edit never waits for a neighbour (rule 9).
       if (!started || changesRelease(cx.object)) {

@@ -2,7 +2,7 @@ import type { EnvVar, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
 import type { Release } from '../../api/blocks/common.ts';
 import type { DeepReadonly } from '../kube/object.ts';
 import { DaemonSet, Deployment, PodDisruptionBudget, type Resource, StatefulSet } from '../kube/resource.ts';
-import type { Cx } from '../runtime/plan/cx.ts';
+import type { Acts, Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
 import type { Config, ConfigFile } from './config.ts';
@@ -60,6 +60,8 @@ export interface Workload<S> {
   readonly overTls?: () => Workload<S>;
   /** An API: the same, which also answers under a path. */
   readonly under?: (path: string) => Workload<S>;
+  /** Has rights on its node, which PodSecurity `baseline` refuses: its pods live in spec.nodeNamespace. */
+  readonly onNode?: boolean | ((spec: DeepReadonly<S>) => boolean);
   /** DaemonSet: the label of the nodes it runs on, whatever its value. */
   readonly nodes?: string;
   /** DaemonSet: the object's own nodeSelector is about these pods, as it has no others. */
@@ -177,9 +179,15 @@ export function processOf<O extends Managed, S>(
   };
 }
 
+/** The namespace of its pods. */
+export function homeOf<O extends Managed, S>(cx: Cx<O>, { onNode = false }: Workload<S>): Acts {
+  const wanted = typeof onNode === 'function' ? onNode(cx.spec as DeepReadonly<S>) : onNode;
+  return wanted ? cx.nodes : cx;
+}
+
 /** A node that is drained takes one pod at a time. One alone gets none: it could never be moved (openstack-facts 27). */
-export async function budget<O extends Managed>(
-  cx: Cx<O>,
+export async function budget(
+  cx: Pick<Acts, 'apply'>,
   name: string,
   matchLabels: Readonly<Record<string, string>>,
   replicas: number,
@@ -205,8 +213,9 @@ export async function runWorkload<O extends Managed, S>(
   const unserved = workload.ports ? undefined : overrideOf(cx, 'service', workload.template);
   if (unserved?.template !== undefined) throw withoutService(unserved);
   const override = overrideOf(cx, 'podTemplate', workload.template);
-  if (resource !== DaemonSet) await budget(cx, name, labels, replicas);
-  const live = await cx.workload(resource, {
+  const home = homeOf(cx, workload);
+  if (resource !== DaemonSet) await budget(home, name, labels, replicas);
+  const live = await home.workload(resource, {
     metadata: { name },
     spec: {
       ...(resource !== DaemonSet && { replicas }),

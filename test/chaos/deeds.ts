@@ -72,6 +72,7 @@ export const DEEDS: readonly Deed[] = [
   deployMinimal,
   deploySample('cells'),
   deploySample('ovs'),
+  deploySample('nodes'),
   deploySample('ceph'),
   deploySample('tls', certManager(authority('public')).wrap),
 ];

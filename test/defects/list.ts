@@ -109,8 +109,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'the owner index is empty',
     file: PASS,
-    find: 'object.metadata.ownerReferences?.filter(ref => ref.controller).map(ref => ref.uid) ?? [];',
-    replace: '(void object, []);',
+    find: 'return uid === undefined ? [] : [uid];',
+    replace: 'return [];',
     caughtBy: engine('rule 7: a row prunes'),
   },
   {
@@ -130,8 +130,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'no live read before the first apply',
     file: PASS,
-    find: 'const live = this.#get(resource, ref.name) ?? (await this.#client.get<AnyObject>(resource, ref));',
-    replace: 'const live = this.#get(resource, ref.name);',
+    find: 'const live = known ?? (await this.#client.get<AnyObject>(resource, ref));',
+    replace: 'const live = known;',
     caughtBy: engine('rule 3:'),
   },
   {
@@ -251,8 +251,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'what is retained has an owner',
     file: 'src/runtime/plan/dress.ts',
-    find: 'ownerReferences: retained\n',
-    replace: 'ownerReferences: owner.kind === undefined\n',
+    find: 'retained || elsewhere\n',
+    replace: 'elsewhere\n',
     caughtBy: 'src/runtime/plan/dress.test.ts > rule 18',
   },
   {
@@ -864,5 +864,75 @@ export const DEFECTS: readonly Defect[] = [
     find: "const GUESTS = 'nova';",
     replace: "const GUESTS = 'root';",
     caughtBy: 'src/services/nova/libvirt.test.ts > guests are neither root',
+  },
+  {
+    name: 'what lies in a node namespace stays when its owner goes',
+    file: ENGINE,
+    find: 'if (isDone()) outcomes.set(NODE_OBJECTS, await leave());',
+    replace: '',
+    caughtBy: 'test/functional/nodes.test.ts > is enough beside the own one',
+  },
+  {
+    name: 'a namespace that is deleted leaves its pods of the node behind',
+    file: ENGINE,
+    find: "if (outcomes.get(NODE_OBJECTS)?.is !== 'ok') return holdDeletion(engine, plan, object, pass, outcomes);",
+    replace: '',
+    caughtBy: 'test/functional/nodes.test.ts > and waits until they are gone',
+  },
+  {
+    name: 'whoever comes second takes over a node namespace',
+    file: 'src/runtime/plan/dress.ts',
+    find: '  if (holder !== undefined)\n',
+    replace: '  if (false)\n',
+    caughtBy: 'test/functional/nodes.test.ts > stays with the cloud that was first',
+  },
+  {
+    name: 'a cloud takes over what another one has in its namespace for nodes',
+    file: 'src/runtime/plan/dress.ts',
+    find: 'if (isElsewhere(owner, live) || live.metadata.labels?.[OWNER_NAMESPACE_LABEL] !== undefined)\n    return notOursElsewhere(owner, live);',
+    replace: 'if (isElsewhere(owner, live)) return notOursElsewhere(owner, live);',
+    caughtBy: 'test/functional/nodes.test.ts > is not taken over by the cloud that lives there',
+  },
+  {
+    name: 'pods of nodes come into any namespace that somebody names',
+    file: PASS,
+    find: 'if (given !== this.#home)',
+    replace: 'if (false)',
+    caughtBy: 'test/functional/nodes.test.ts > must have been given to this one',
+  },
+  {
+    name: 'a login goes while a pod of the node uses it',
+    file: 'src/services/credentials.ts',
+    find: 'return cx.places.some(',
+    replace: 'return cx.places.slice(0, 1).some(',
+    caughtBy: 'test/functional/nodes.test.ts > keeps a login',
+  },
+  {
+    name: 'copies of Secrets that nothing names stay',
+    file: PASS,
+    find: 'if (complete && !isSpare && !named.has(copy.metadata.name)) await this.#prune(Secret, copy, COPIES);\n      else if',
+    replace: 'if',
+    caughtBy: 'test/functional/nodes.test.ts > go when nothing names them',
+  },
+  {
+    name: 'a copy goes while a pod names it',
+    file: PASS,
+    find: ' && !named.has(copy.metadata.name)',
+    replace: '',
+    caughtBy: 'test/functional/nodes.test.ts > stay as long as a pod names them',
+  },
+  {
+    name: 'a copy does not follow its source while a row waits',
+    file: PASS,
+    find: 'else if (source && !isSpare) await this.#copySecret(source);',
+    replace: '',
+    caughtBy: 'test/functional/nodes.test.ts > follow also while a row waits',
+  },
+  {
+    name: 'a host is missed whose pod is in the node namespace',
+    file: 'src/services/nova/cells.ts',
+    find: '  cx.places\n    .flatMap(place => place.list(Pod,',
+    replace: '  cx.places\n    .slice(0, 1)\n    .flatMap(place => place.list(Pod,',
+    caughtBy: 'test/functional/nodes.test.ts > says of a compute',
   },
 ];

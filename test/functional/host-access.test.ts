@@ -8,6 +8,7 @@ import { Memcached } from '../../api/openstack/memcached.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Pod, Secret } from '../../src/kube/resource.ts';
+import { ownerUid } from '../../src/runtime/plan/dress.ts';
 import { nodePodsOf } from '../../src/services/host-access/nodes.ts';
 import { type Cloud, NS } from './cloud.ts';
 import { podSpecs, TRUSTING } from './pods.ts';
@@ -92,10 +93,10 @@ describe('a field that gives pods rights on the node', { timeout: 240_000 }, () 
 });
 
 /** The templates of an object by which its pods with rights on the node are set, as the walk over specs names them. */
-const ownerOf = (cloud: Cloud, { metadata }: AnyObject): AnyObject | undefined =>
+const ownerOf = (cloud: Cloud, object: AnyObject): AnyObject | undefined =>
   cloud.store
     .objects()
-    .find(other => other.metadata.uid === metadata.ownerReferences?.[0]?.uid && KINDS.some(k => k.kind === other.kind));
+    .find(other => other.metadata.uid === ownerUid(object) && KINDS.some(k => k.kind === other.kind));
 
 describe('the table of pods with rights on the node', { timeout: 240_000 }, () => {
   it.each(GROUPS.map(group => [group.name, group] as const))(

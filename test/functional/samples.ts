@@ -1,6 +1,7 @@
 import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
+import { NODES_OF_LABEL } from '../../src/runtime/plan/names.ts';
 import { samplesIn } from '../fixtures/objects.ts';
 import { authority, CERT_MANAGER, certManager, installForeign, issuer } from './certificates.ts';
 import { Cloud, type CloudOptions } from './cloud.ts';
@@ -22,6 +23,10 @@ export const GROUND: Readonly<Record<string, (cloud: Cloud) => void>> = {
   ceph: cloud => cloud.apply(cephSecret()),
   cells: () => {},
   ovs: () => {},
+  nodes: cloud => {
+    const labels = { [NODES_OF_LABEL]: 'openstack' };
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'openstack-nodes', labels } });
+  },
   tls: cloud => {
     cloud.hands.apply(ingressClass('traefik'));
     installForeign(cloud, ...CERT_MANAGER);

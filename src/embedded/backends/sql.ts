@@ -1,4 +1,4 @@
-import { insecure, refused, rejected, unreachable } from '../../cloud/faults.ts';
+import { refusedBySql, rejected, unreachable } from '../../cloud/faults.ts';
 import { type Claim, isWithin, type Mark, markOf, readMark } from '../../cloud/ownership.ts';
 import type { CloudError, Sql, SqlAddress } from '../../cloud/ports.ts';
 import { settle } from '../../cloud/settle.ts';
@@ -17,9 +17,9 @@ export function login(
   if (process === undefined || server === undefined) return unreachable('MariaDB', where, 'connection refused');
   const why = misfit(process, { host: at.host, tls: at.ca !== undefined, ca: at.ca });
   if (why) return unreachable('MariaDB', where, why);
-  if (at.ca === undefined && process.transport.required) return insecure(where);
   const me = server.users[at.user];
-  return me?.password === at.password ? { server, me, process } : refused('MariaDB', where, at.user);
+  const secure = at.ca !== undefined || !process.transport.required;
+  return secure && me?.password === at.password ? { server, me, process } : refusedBySql(where, at.user, at.ca);
 }
 
 /** The database behind a service's connection URL, or why the service can't use it. */
@@ -27,7 +27,6 @@ export function open(net: Net, url: DatabaseUrl): Database | string {
   const { trust, ...at } = url;
   const session = login(net, { ...at, ca: trust && (trust() ?? '') });
   if (session instanceof Error) {
-    if (session.fault === 'rejected') return `(pymysql.err.OperationalError) (3159, "${session.message}")`;
     return session.fault === 'unreachable'
       ? `(pymysql.err.OperationalError) (2003, "Can't connect to MySQL server on '${url.host}'")`
       : `(pymysql.err.OperationalError) (1045, "Access denied for user '${url.user}'")`;

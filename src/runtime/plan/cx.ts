@@ -35,11 +35,32 @@ export interface Retention {
 
 export type Wish = DeepReadonly<AnyObject> & { readonly status?: never };
 
+/** What a row may do to objects of one namespace. */
+export interface Acts {
+  /** From the cache. A change of it, also its coming into being, runs this object again. */
+  get<K extends AnyKind>(kind: K, name: string): DeepReadonly<ObjectOf<K>> | undefined;
+  get(resource: Resource, name: string): DeepReadonly<AnyObject> | undefined;
+  list(resource: Resource, labels: Readonly<Record<string, string>>): readonly DeepReadonly<AnyObject>[];
+  /** Past the cache, for decisions that destroy. */
+  live(resource: Resource, name: string): Promise<AnyObject | undefined>;
+  /** Server-side apply, unless it would change nothing. */
+  apply(resource: Resource, body: Body, options?: Retention): Promise<DeepReadonly<AnyObject>>;
+  /**
+   * Applies a Deployment, StatefulSet or DaemonSet and waits until its pods run what it says. `earlier`: the form of an
+   * earlier version, kept where pods run it, until they are replaced for another reason: an upgrade restarts nothing.
+   */
+  workload(resource: Resource, body: Body, earlier?: Body): Promise<DeepReadonly<AnyObject>>;
+  /** Keeps an object of this row that the pass did not apply from being pruned. */
+  keep(object: DeepReadonly<AnyObject>): void;
+  /** Deletes by UID; succeeds when it is gone, waits while it is going. */
+  remove(resource: Resource, name: string): Promise<void>;
+}
+
 /**
  * All that a row may do. Each call gives a value or throws Unmet; outcomes exist only inside the engine.
- * Everything is in the object's own namespace: cross-namespace references do not exist (rule 5).
+ * Everything is in the object's own namespace, but for `nodes` (rule 5).
  */
-export interface Cx<O extends Managed> {
+export interface Cx<O extends Managed> extends Acts {
   readonly object: DeepReadonly<O>;
   readonly spec: DeepReadonly<O['spec']>;
   readonly status: DeepReadonly<NonNullable<O['status']>>;
@@ -53,18 +74,19 @@ export interface Cx<O extends Managed> {
   /** The API server's clock, for times that are stored (rule 29). */
   serverTime(): number;
 
-  /** From the cache. A change of it, also its coming into being, runs this object again. */
-  get<K extends AnyKind>(kind: K, name: string): DeepReadonly<ObjectOf<K>> | undefined;
-  get(resource: Resource, name: string): DeepReadonly<AnyObject> | undefined;
-  list(resource: Resource, labels: Readonly<Record<string, string>>): readonly DeepReadonly<AnyObject>[];
+  /**
+   * The same where pods with rights on their node live: in spec.nodeNamespace, or here where the object names none. What
+   * is made there belongs to this object by labels, and the Secrets that pods mount are copied there.
+   */
+  readonly nodes: Acts;
+  /** Each of the two once: where to look for whoever uses something of this object. */
+  readonly places: readonly Acts[];
   /**
    * What somebody wants of an object, not how far it is: without its status, whose changes do not run this object.
    * A cloud writes its status dozens of times while it comes up, and everything below it looks up to it.
    */
   wish(resource: Resource, name: string): Wish | undefined;
   wishes(resource: Resource): readonly Wish[];
-  /** Past the cache, for decisions that destroy. */
-  live(resource: Resource, name: string): Promise<AnyObject | undefined>;
   /** An object of ours that must exist and be Ready. */
   ready<K extends AnyKind>(kind: K, name: string, field: string): DeepReadonly<ObjectOf<K>>;
   /** The decoded keys of a Secret, whoever made it; waits naming Secret, key and the field that asks for it. */
@@ -72,13 +94,6 @@ export interface Cx<O extends Managed> {
   /** The same without waiting: undefined when there is no such Secret. */
   secretIfAny(name: string): Promise<Readonly<Record<string, string>> | undefined>;
 
-  /** Server-side apply, unless it would change nothing. */
-  apply(resource: Resource, body: Body, options?: Retention): Promise<DeepReadonly<AnyObject>>;
-  /**
-   * Applies a Deployment, StatefulSet or DaemonSet and waits until its pods run what it says. `earlier`: the form of an
-   * earlier version, kept where pods run it, until they are replaced for another reason: an upgrade restarts nothing.
-   */
-  workload(resource: Resource, body: Body, earlier?: Body): Promise<DeepReadonly<AnyObject>>;
   /** A child object of ours. Only the fields given are ours; the rest belongs to whoever edits the child (rule 4). */
   child<K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>): Promise<DeepReadonly<ObjectOf<K>>>;
   /** Runs once per hash of image, argv and inputs; stalls with the pod's last words when it failed (rule 10). */
@@ -89,10 +104,6 @@ export interface Cx<O extends Managed> {
     make: () => Record<K, string>,
     options?: Retention,
   ): Promise<Record<K, string>>;
-  /** Keeps an object of this row that the pass did not apply from being pruned. */
-  keep(object: DeepReadonly<AnyObject>): void;
-  /** Deletes by UID; succeeds when it is gone, waits while it is going. */
-  remove(resource: Resource, name: string): Promise<void>;
 
   /** Who this object is to servers outside Kubernetes; `part` names a part of it. Created once per namespace. */
   owner(part?: string): Promise<Owner>;

@@ -3,7 +3,14 @@ import { apiVersionOf, type Resource } from '../../kube/resource.ts';
 import { canonical } from './canonical.ts';
 import type { Body } from './cx.ts';
 import type { Managed } from './managed.ts';
-import { ADOPT_ANNOTATION, MANAGED_LABEL, RETAINED_LABEL, ROW_LABEL } from './names.ts';
+import {
+  ADOPT_ANNOTATION,
+  MANAGED_LABEL,
+  OWNER_NAMESPACE_LABEL,
+  OWNER_UID_LABEL,
+  RETAINED_LABEL,
+  ROW_LABEL,
+} from './names.ts';
 import { stall, type Unmet, wait } from './unmet.ts';
 
 /** A body with what the engine adds to every object: kind, place, labels, owner. Pure. */
@@ -13,15 +20,18 @@ export function dress(
   body: Body,
   row: string,
   retained = false,
+  /** Its own, unless it is an object of the node. */
+  namespace = owner.metadata.namespace,
 ): AnyObject {
   const { metadata, ...rest } = body;
+  const elsewhere = resource.namespaced && namespace !== owner.metadata.namespace;
   const object = {
     ...rest,
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
     metadata: {
       ...metadata,
-      namespace: resource.namespaced ? owner.metadata.namespace : undefined,
+      namespace: resource.namespaced ? namespace : undefined,
       labels: {
         'app.kubernetes.io/managed-by': 'openstack-operator',
         'app.kubernetes.io/part-of': 'openstack',
@@ -31,23 +41,35 @@ export function dress(
         [MANAGED_LABEL]: 'true',
         [ROW_LABEL]: row,
         ...(retained ? { [RETAINED_LABEL]: owner.metadata.name } : {}),
+        ...(elsewhere && ownerLabels(owner, retained)),
       },
-      ownerReferences: retained
-        ? undefined
-        : [
-            {
-              apiVersion: owner.apiVersion,
-              kind: owner.kind,
-              name: owner.metadata.name,
-              uid: owner.metadata.uid,
-              controller: true,
-              blockOwnerDeletion: true,
-            },
-          ],
+      // The garbage collector deletes what names an owner that is not in its own namespace.
+      ownerReferences:
+        retained || elsewhere
+          ? undefined
+          : [
+              {
+                apiVersion: owner.apiVersion,
+                kind: owner.kind,
+                name: owner.metadata.name,
+                uid: owner.metadata.uid,
+                controller: true,
+                blockOwnerDeletion: true,
+              },
+            ],
     },
   };
   return canonical(withManagedPods(object)) as AnyObject;
 }
+
+const ownerLabels = ({ metadata }: DeepReadonly<Managed>, retained: boolean): Record<string, string | undefined> => ({
+  [OWNER_NAMESPACE_LABEL]: metadata.namespace,
+  ...(retained ? {} : { [OWNER_UID_LABEL]: metadata.uid }),
+});
+
+/** The UID of what an object belongs to: its controller's, or what its label says where no reference reaches. */
+export const ownerUid = ({ metadata }: DeepReadonly<Pick<AnyObject, 'metadata'>>): string | undefined =>
+  metadata.ownerReferences?.find(ref => ref.controller)?.uid ?? metadata.labels?.[OWNER_UID_LABEL];
 
 /** Pods are watched by the same selector as all else. */
 function withManagedPods(object: Record<string, unknown>): Record<string, unknown> {
@@ -78,6 +100,54 @@ const isKeptFor = ({ kind, metadata }: DeepReadonly<Managed>, keeper: Keeper): b
 /** An object without our label is in no informer: no watch tells when it goes or is handed over. */
 const LOOK_AGAIN_MS = 60_000;
 
+/** Labels by which all of an object in its node namespace is found, also what an earlier object of its name left behind. */
+export const labelsElsewhere = ({ kind, metadata }: DeepReadonly<Managed>): Readonly<Record<string, string>> => ({
+  'app.kubernetes.io/name': kind.toLowerCase(),
+  'app.kubernetes.io/instance': metadata.name,
+  [OWNER_NAMESPACE_LABEL]: metadata.namespace ?? '',
+});
+
+const isElsewhere = (owner: DeepReadonly<Managed>, { metadata }: DeepReadonly<AnyObject>): boolean =>
+  metadata.namespace !== undefined && metadata.namespace !== owner.metadata.namespace;
+
+/** No name of an owner is in two namespaces at once, so labels that name ours are ours whatever UID they tell. */
+const isOursElsewhere = (owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): boolean =>
+  isElsewhere(owner, live) &&
+  !live.metadata.ownerReferences?.some(ref => ref.controller) &&
+  Object.entries(labelsElsewhere(owner)).every(([key, value]) => live.metadata.labels?.[key] === value);
+
+/** Whose an object in a node namespace is, in words. */
+function holderElsewhere({ metadata: { labels = {}, ownerReferences } }: DeepReadonly<AnyObject>): string | undefined {
+  const { 'app.kubernetes.io/name': kind, 'app.kubernetes.io/instance': name, [OWNER_NAMESPACE_LABEL]: home } = labels;
+  if (home !== undefined) return `the ${kind} named ${name} of namespace ${home}`;
+  const controller = ownerReferences?.find(ref => ref.controller);
+  return controller && `${controller.kind} ${controller.name} of that namespace`;
+}
+
+/** One of the two is a cloud's own namespace and another one's for nodes, or both clouds have it for their nodes. */
+function notOursElsewhere(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): Unmet | undefined {
+  if (isOursElsewhere(owner, live)) return undefined;
+  const { namespace = '', name } = live.metadata;
+  const what = `${live.kind} ${name} in namespace ${namespace}`;
+  const holder = holderElsewhere(live);
+  if (holder !== undefined)
+    return stall({
+      reason: 'NameTaken',
+      what: `${what} belongs to ${holder}`,
+      who: 'User',
+      next: `keep clouds apart: delete one of the two and create it again with a namespace of its own${isElsewhere(owner, live) ? ' in spec.nodeNamespace' : ''}`,
+      after: LOOK_AGAIN_MS,
+    });
+  if (live.metadata.annotations?.[ADOPT_ANNOTATION] === 'true') return undefined;
+  return stall({
+    reason: 'AlreadyExists',
+    what: `${what} exists and is not ours`,
+    who: 'User',
+    next: `delete it, or hand it over: kubectl annotate ${live.kind.toLowerCase()} ${name} -n ${namespace} ${ADOPT_ANNOTATION}=true`,
+    after: LOOK_AGAIN_MS,
+  });
+}
+
 /** Why an object that is already there under our name may not be applied over, or undefined (rule 3). */
 export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): Unmet | undefined {
   const what = `${live.kind} ${live.metadata.name}`;
@@ -88,6 +158,8 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
       who: 'Cluster',
       next: 'finish deleting it',
     });
+  if (isElsewhere(owner, live) || live.metadata.labels?.[OWNER_NAMESPACE_LABEL] !== undefined)
+    return notOursElsewhere(owner, live);
   const controller = live.metadata.ownerReferences?.find(ref => ref.controller);
   if (controller?.uid === owner.metadata.uid) return undefined;
   if (controller && controller.kind === owner.kind && controller.name === owner.metadata.name)
@@ -127,6 +199,8 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
 
 /** Whether an object may be deleted on our owner's behalf: its own, or kept for it (rule 18). Never another's. */
 export function mayDelete(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): boolean {
+  if (isElsewhere(owner, live) || live.metadata.labels?.[OWNER_NAMESPACE_LABEL] !== undefined)
+    return isOursElsewhere(owner, live);
   const controller = live.metadata.ownerReferences?.find(ref => ref.controller);
   const kept = keptFor(live);
   if (!controller && kept && !isKeptFor(owner, kept)) return false;

@@ -11,6 +11,7 @@ import type { Managed } from './managed.ts';
 import {
   FINALIZER,
   FINALIZER_MANAGER,
+  NODE_OBJECTS,
   PAUSED_ANNOTATION,
   SKIP_UNDO_ANNOTATION,
   STATUS_MANAGER,
@@ -67,7 +68,7 @@ export async function reconcile<O extends Managed>(
     if (cached.metadata.annotations?.[PAUSED_ANNOTATION] === 'true')
       return await pausedPass(engine, plan, cached, pass);
     if (cached.metadata.deletionTimestamp) return await deletingPass(engine, plan, cached, pass);
-    if (needsFinalizer(plan) && !cached.metadata.finalizers?.includes(FINALIZER)) {
+    if ((needsFinalizer(plan) || pass.hasNodes) && !cached.metadata.finalizers?.includes(FINALIZER)) {
       // In a write of its own, before the first effect that only an undo could take back.
       await addFinalizer(engine, plan, cached);
       return {};
@@ -109,6 +110,7 @@ async function runningPass<O extends Managed>(
   if (plan.version && isProved(plan, plan.version.proof, outcomes))
     Object.assign(pass.reported, plan.version.proved(object as DeepReadonly<Managed>));
   await writeStatus(engine, plan, object, pass, outcomes);
+  await pass.tendCopies([...outcomes.values()].every(({ is }) => is === 'ok' || is === 'off'));
   return resultOf(engine, plan, pass, outcomes);
 }
 
@@ -230,12 +232,21 @@ async function deletingPass<O extends Managed>(
   pass: Pass<O>,
 ): Promise<Result> {
   if (!object.metadata.finalizers?.includes(FINALIZER)) return {};
+  const skipped = (object.metadata.annotations?.[SKIP_UNDO_ANNOTATION] ?? '').split(',').map(name => name.trim());
+  const leave = async (): Promise<Outcome> =>
+    (skipped.includes(NODE_OBJECTS) ? Promise.resolve() : pass.leaveNodes()).then(
+      () => ({ is: 'ok', value: undefined }) as const,
+      outcomeOf,
+    );
+  const outcomes = new Map<string, Outcome>();
   // Everything in it goes whatever anybody wants, servers and credentials in any order: there is nothing to undo with.
+  // What lies in another namespace does not go by itself.
   if (await pass.namespaceGoes()) {
+    outcomes.set(NODE_OBJECTS, await leave());
+    if (outcomes.get(NODE_OBJECTS)?.is !== 'ok') return holdDeletion(engine, plan, object, pass, outcomes);
     await dropFinalizer(engine, plan, object);
     return {};
   }
-  const skipped = (object.metadata.annotations?.[SKIP_UNDO_ANNOTATION] ?? '').split(',').map(name => name.trim());
   const users = skipped.includes(USERS) ? [] : (plan.users?.(pass.cx(USERS)) ?? []);
   if (users.length > 0) {
     const inUse: Draft = {
@@ -248,7 +259,6 @@ async function deletingPass<O extends Managed>(
     await putStatus(engine, plan, object, { ...object.status }, [inUse, ...rest], pass);
     return {};
   }
-  const outcomes = new Map<string, Outcome>();
   for (const row of [...plan.rows].reverse()) {
     const dependents = plan.rows.filter(other => other.uses.includes(row) || Object.values(other.needs).includes(row));
     const holder = dependents.find(other => outcomes.get(other.type)?.is !== 'ok');
@@ -259,14 +269,27 @@ async function deletingPass<O extends Managed>(
       outcome = await row.undo(pass.cx(row.type)).then(() => ({ is: 'ok', value: undefined }) as const, outcomeOf);
     outcomes.set(row.type, outcome);
   }
-  const open = [...outcomes].filter(([, outcome]) => outcome.is !== 'ok');
-  if (open.length === 0) {
+  const isDone = (): boolean => [...outcomes.values()].every(({ is }) => is === 'ok');
+  if (isDone()) outcomes.set(NODE_OBJECTS, await leave());
+  if (isDone()) {
     const running = plan.version?.running(object as DeepReadonly<Managed>);
     if (running !== undefined)
       await pass.keepVersion(plan.version?.keepsData(object as DeepReadonly<Managed>) ? running : null);
     await dropFinalizer(engine, plan, object);
     return {};
   }
+  return holdDeletion(engine, plan, object, pass, outcomes);
+}
+
+/** Says what the deletion waits for. */
+async function holdDeletion<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+  outcomes: ReadonlyMap<string, Outcome>,
+): Promise<Result> {
+  const open = [...outcomes].filter(([, outcome]) => outcome.is !== 'ok');
   const since = Date.parse(object.metadata.deletionTimestamp ?? '');
   const age = engine.client.serverTime() - since;
   const [holder, why] = open.find(([, outcome]) => outcome.is !== 'blocked') ?? open[0]!;

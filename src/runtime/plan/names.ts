@@ -15,6 +15,22 @@ export const STEP_LABEL = 'openstack.k8s.io/step';
 /** On what stays when its owner goes (rule 18): whose it was. */
 export const RETAINED_LABEL = 'openstack.k8s.io/retained-for';
 
+/**
+ * On what lies in spec.nodeNamespace, where no owner reference reaches: the UID of its owner, and where that is. Kind and
+ * name of the owner are in the usual labels.
+ */
+export const OWNER_UID_LABEL = 'openstack.k8s.io/owner-uid';
+export const OWNER_NAMESPACE_LABEL = 'openstack.k8s.io/owner-namespace';
+/**
+ * On a Namespace: the one whose objects may have pods of nodes in it. Who writes our kinds in a namespace has no say over
+ * others, and the operator has rights in all that it serves.
+ */
+export const NODES_OF_LABEL = 'openstack.k8s.io/nodes-of';
+/** The mark, in place of a row, of copies of Secrets there: pods of several rows mount one. */
+export const COPIES = 'NodeSecrets';
+/** In SKIP_UNDO_ANNOTATION: leave behind what lies there. */
+export const NODE_OBJECTS = 'NodeNamespace';
+
 export const PAUSED_ANNOTATION = 'openstack.k8s.io/paused';
 export const ADOPT_ANNOTATION = 'openstack.k8s.io/adopt';
 /** Any new value makes failed Jobs due again. */

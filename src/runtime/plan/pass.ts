@@ -1,3 +1,4 @@
+import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
 import type { Owner } from '../../cloud/ownership.ts';
 import type { Cloud } from '../../cloud/ports.ts';
@@ -12,13 +13,15 @@ import { secretsOf } from '../../world/mask/secret.ts';
 import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, sameJson } from './canonical.ts';
-import type { Body, Cx, JobBody, Retention, Wish } from './cx.ts';
-import { dress, mayDelete, notOurs } from './dress.ts';
+import type { Acts, Body, Cx, JobBody, Retention, Wish } from './cx.ts';
+import { dress, labelsElsewhere, mayDelete, notOurs, ownerUid } from './dress.ts';
 import { type HashKey, isOfOther, type JobHash, keyedHash, plainJob, secretJob } from './keyed.ts';
 import type { Managed } from './managed.ts';
 import { applied, appliedTemplate } from './match.ts';
+import { secretsNamed } from './mounted.ts';
 import {
   ADOPT_ANNOTATION,
+  COPIES,
   FINALIZER,
   FINALIZER_MANAGER,
   HASH_KEY_SECRET,
@@ -26,8 +29,10 @@ import {
   keptKey,
   MANAGED_LABEL,
   MANAGER,
+  NODES_OF_LABEL,
   OWNER_OF_ANNOTATION,
   OWNER_SECRET,
+  RETAINED_LABEL,
   RETRY_ANNOTATION,
   ROW_LABEL,
   STEP_LABEL,
@@ -54,6 +59,8 @@ export interface Shared {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** That are served; absent or empty: all. */
+  readonly namespaces?: readonly string[];
   readonly memory: Memory;
   /** Tests look over the shoulder of the rows at every object of ours they read (rule 26). */
   readonly lens?: <T extends Live>(object: T) => T;
@@ -63,8 +70,10 @@ export interface Shared {
 export class Memory {
   /** By resource and key: what was applied last, and the version that the server answered it with. */
   readonly applied = new Lru<string, { readonly hash: string; readonly version: string | undefined }>(MOST_APPLIED);
-  /** By namespace/name of foreign Secrets: data at a version. */
-  readonly secrets = new Lru<string, { version: string; data: Readonly<Record<string, string>> }>(MOST_SECRETS);
+  /** By namespace/name of foreign Secrets: what they are at a version. */
+  readonly secrets = new Lru<string, { version: string; secret: AnyObject; data: Readonly<Record<string, string>> }>(
+    MOST_SECRETS,
+  );
   /** What no text may hold. */
   readonly known: KnownSecrets;
   /** By resource and key of sets that a new template waits for: what they look like, and since when. */
@@ -89,17 +98,23 @@ const MOST_APPLIED = 50_000;
 const MOST_SECRETS = 1_000;
 const MOST_ROLLS = 10_000;
 
+/** What a namespace admits. */
+const ENFORCE = 'pod-security.kubernetes.io/enforce';
+
 /** One that is made by hand carries no label of ours, so no watch of ours shows its data. */
 const LOOK_FOR_OWNER_MS = 60_000;
 
 /** The index by which a pass finds what its object owns. */
 export const OWNER_INDEX = 'owner';
-export const ownerIndex = (object: Live): readonly string[] =>
-  object.metadata.ownerReferences?.filter(ref => ref.controller).map(ref => ref.uid) ?? [];
+export const ownerIndex = (object: Live): readonly string[] => {
+  const uid = ownerUid(object);
+  return uid === undefined ? [] : [uid];
+};
 
 /** Finds the pods of one object among those of a thousand others. */
 export const INSTANCE_INDEX = 'instance';
 const INSTANCE_LABEL = 'app.kubernetes.io/instance';
+const KIND_LABEL = 'app.kubernetes.io/name';
 export const instanceIndex = (object: Live): readonly string[] => {
   const instance = object.metadata.labels?.[INSTANCE_LABEL];
   return instance === undefined ? [] : [instance];
@@ -140,6 +155,10 @@ export class Pass<O extends Managed> {
   /** By row: keys of what it applied or wants kept. */
   readonly #kept = new Map<string, Set<string>>();
   #alive: Promise<void> | undefined;
+  readonly #home: string;
+  /** Where its objects of nodes are: spec.nodeNamespace, or its own namespace. */
+  readonly #nodes: string;
+  #nodesAdmit: Promise<void> | undefined;
   readonly reported: Record<string, unknown> = {};
   readonly events: { readonly reason: string; readonly note: string }[] = [];
   /** By row. */
@@ -156,6 +175,8 @@ export class Pass<O extends Managed> {
     this.#reads = reads;
     this.#signal = signal;
     this.#client = shared.client.withSignal(signal);
+    this.#home = object.metadata.namespace ?? '';
+    this.#nodes = (object.spec as { nodeNamespace?: string } | undefined)?.nodeNamespace || this.#home;
     const record = object.metadata.annotations?.[UNDO_ANNOTATION];
     this.#effects = record === undefined ? undefined : new Set(record.split(',').filter(row => row !== ''));
     const cloud = shared.cloud.during?.({ signal, fence: shared.fence ?? (() => undefined) }) ?? shared.cloud;
@@ -368,6 +389,8 @@ export class Pass<O extends Managed> {
   cx(row: string): Cx<O> {
     const object = this.#object;
     const shared = this.#shared;
+    const home = this.#acts(row, this.#home);
+    const nodes = this.#acts(row, this.#nodes);
     return {
       object,
       spec: object.spec as DeepReadonly<O['spec']>,
@@ -379,23 +402,18 @@ export class Pass<O extends Managed> {
       random: shared.random,
       env: shared.env,
       serverTime: () => shared.client.serverTime(),
-      get: ((resource: Resource, name: string) => this.#seen(resource, name)) as Cx<O>['get'],
-      list: (resource, labels) => this.#list(resource, labels),
+      ...home,
+      nodes,
+      places: this.hasNodes ? [home, nodes] : [home],
       wish: (resource, name) => this.#wish(resource, name),
       wishes: resource => this.#wishes(resource),
-      live: (resource, name) => this.#client.get<AnyObject>(resource, this.#ref(name)),
       ready: (kind, name, field) => this.#ready(kind, name, field),
       secret: (name, keys, field) => this.#secret(name, keys, field),
       secretIfAny: name => this.#secretData(name),
-      apply: (resource, body, options) => this.#apply(row, resource, body, options),
-      workload: (resource, body, earlier) =>
-        this.#workload(row, resource, earlier && this.#runs(row, resource, earlier) ? earlier : body),
       child: <K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>) =>
-        this.#apply(row, kind, { metadata: { name }, spec }) as unknown as Promise<DeepReadonly<ObjectOf<K>>>,
+        this.#apply(row, kind, { metadata: { name }, spec }, {}) as unknown as Promise<DeepReadonly<ObjectOf<K>>>,
       job: job => this.#job(row, job),
       generate: (name, make, options) => this.#generate(row, name, make, options),
-      keep: kept => this.#keep(row, kept.kind, kept.metadata.name),
-      remove: (resource, name) => this.#remove(resource, name),
       owner: part => this.#owner(part),
       hash: async (...inputs) => keyedHash(await this.#hashKey(), ...inputs),
       claim: async (proof, part) => {
@@ -418,6 +436,19 @@ export class Pass<O extends Managed> {
     };
   }
 
+  #acts(row: string, at: string): Acts {
+    return {
+      get: ((resource: Resource, name: string) => this.#seen(resource, name, at)) as Acts['get'],
+      list: (resource, labels) => this.#list(resource, labels, at),
+      live: (resource, name) => this.#client.get<AnyObject>(resource, this.#ref(name, resource, at)),
+      apply: (resource, body, options) => this.#apply(row, resource, body, { ...options, at }),
+      workload: (resource, body, earlier) =>
+        this.#workload(row, resource, earlier && this.#runs(row, resource, earlier, at) ? earlier : body, at),
+      keep: kept => this.#keep(row, kept.kind, kept.metadata.name, at),
+      remove: (resource, name) => this.#remove(resource, name, at),
+    };
+  }
+
   /**
    * Deletes what a row made in earlier passes and not in this one (rule 7). The cache proposes, a live read decides,
    * the UID makes sure: a new leader's cache may be behind.
@@ -427,16 +458,156 @@ export class Pass<O extends Managed> {
     for (const resource of this.#plan.manages)
       for (const object of this.#owned(resource)) {
         if (object.metadata.labels?.[ROW_LABEL] !== row || object.metadata.deletionTimestamp) continue;
-        if (kept.has(`${object.kind} ${object.metadata.name}`)) continue;
-        const live = await this.#client.get<AnyObject>(resource, this.#ref(object.metadata.name));
-        if (
-          live === undefined ||
-          live.metadata.uid !== object.metadata.uid ||
-          live.metadata.labels?.[ROW_LABEL] !== row
-        )
-          continue;
-        await this.#delete(resource, live);
+        if (kept.has(keptIn(object.kind, object.metadata.name, object.metadata.namespace))) continue;
+        await this.#prune(resource, object, row);
       }
+  }
+
+  async #prune(resource: Resource, { metadata: { name, namespace, uid } }: Live, row: string): Promise<void> {
+    const live = await this.#client.get<AnyObject>(resource, this.#ref(name, resource, namespace));
+    if (live === undefined || live.metadata.uid !== uid || live.metadata.labels?.[ROW_LABEL] !== row) return;
+    await this.#delete(resource, live);
+  }
+
+  /**
+   * Copies of Secrets in the node namespace that no row of this pass asked for. Pods there read what changes in place, e.g.
+   * a new CA, so a row that waits must not keep it from them. `complete`: every row has told what it mounts, and what
+   * nothing names goes. One that a pod there names stays: the kubelet asks for it when a container of that pod starts again.
+   * So does one of config that is kept as a spare here (rule 19).
+   */
+  async tendCopies(complete: boolean): Promise<void> {
+    if (!this.hasNodes) return;
+    const kept = this.#kept.get(COPIES) ?? new Set<string>();
+    const left = this.#owned(Secret).filter(
+      ({ kind, metadata }) =>
+        metadata.labels?.[ROW_LABEL] === COPIES &&
+        metadata.deletionTimestamp === undefined &&
+        !kept.has(keptIn(kind, metadata.name, metadata.namespace)),
+    );
+    if (left.length === 0) return;
+    const { kind, metadata } = this.#object;
+    const pods = this.#list(Pod, { [KIND_LABEL]: kind.toLowerCase(), [INSTANCE_LABEL]: metadata.name }, this.#nodes);
+    const named = new Set(pods.flatMap(pod => secretsNamed(pod.spec as DeepReadonly<PodSpec>)));
+    for (const copy of left) {
+      const source = await this.#secretObject(copy.metadata.name);
+      const isSpare = source?.immutable === true;
+      if (complete && !isSpare && !named.has(copy.metadata.name)) await this.#prune(Secret, copy, COPIES);
+      else if (source && !isSpare) await this.#copySecret(source);
+    }
+  }
+
+  /** Takes along what lies in the node namespace: no garbage collector looks for an owner in another one. */
+  async leaveNodes(): Promise<void> {
+    if (this.#nodes === this.#home) return;
+    this.#nodesServed();
+    const labels = labelsElsewhere(this.#object as DeepReadonly<Managed>);
+    const labelSelector = Object.entries(labels)
+      .map(pair => pair.join('='))
+      .join();
+    const going: string[] = [];
+    for (const resource of this.#plan.manages) {
+      if (!resource.namespaced || this.#informer(resource) === undefined) continue;
+      const { items } = await this.#client.list<AnyObject>(resource, { namespace: this.#nodes, labelSelector });
+      for (const live of items) {
+        // Data that was to stay has gone by its own undo, or stays.
+        if (live.metadata.labels?.[RETAINED_LABEL] !== undefined) continue;
+        this.#reads.read(resource, this.#ref(live.metadata.name, resource, this.#nodes));
+        const left = live.metadata.deletionTimestamp ? live : await this.#delete(resource, live);
+        if (left) going.push(`${resource.kind} ${live.metadata.name}`);
+      }
+    }
+    if (going.length === 0) return;
+    throw wait({
+      reason: 'Terminating',
+      what: `${going[0]} in namespace ${this.#nodes} is being deleted`,
+      who: 'Cluster',
+      next: 'finish deleting it',
+    });
+  }
+
+  /** Whether deleting the object leaves something that only an undo takes along. */
+  get hasNodes(): boolean {
+    return this.#nodes !== this.#home;
+  }
+
+  #nodesServed(): void {
+    const { namespaces = [] } = this.#shared;
+    if (namespaces.length === 0 || namespaces.includes(this.#nodes)) return;
+    const both = [...namespaces, this.#nodes].join(',');
+    throw stall({
+      reason: 'NamespaceNotServed',
+      what: `Namespace ${this.#nodes}, named in spec.nodeNamespace, is not one that this operator serves (--namespaces ${namespaces.join(',')})`,
+      who: 'User',
+      next: `give the operator rights in both and start it so: make overlay ARGS="--namespaces ${both}", then kubectl apply -k the folder that it writes`,
+    });
+  }
+
+  /** Asked once per pass, before something is made there, and of the server: it is in no informer. */
+  #nodesAdmitPods(): Promise<void> {
+    const check = async (): Promise<void> => {
+      this.#nodesServed();
+      const name = this.#nodes;
+      const live = await this.#client.get<AnyObject>(Namespace, { namespace: '', name });
+      if (live === undefined)
+        throw stall({
+          reason: 'NamespaceNotFound',
+          what: `Namespace ${name}, named in spec.nodeNamespace, does not exist`,
+          who: 'User',
+          next: `create it: kubectl create namespace ${name} && kubectl label namespace ${name} ${ENFORCE}=privileged ${NODES_OF_LABEL}=${this.#home}`,
+          after: LOOK_FOR_OWNER_MS,
+        });
+      const given = live.metadata.labels?.[NODES_OF_LABEL];
+      if (given !== this.#home)
+        throw stall({
+          reason: 'NamespaceNotGiven',
+          what: `Namespace ${name}, named in spec.nodeNamespace, is not there for pods of namespace ${this.#home}${given === undefined ? '' : `, but for those of ${given}`}`,
+          who: 'User',
+          next: `use another one; or, if it is meant for them and for nothing else, run: kubectl label --overwrite namespace ${name} ${NODES_OF_LABEL}=${this.#home}`,
+          after: LOOK_FOR_OWNER_MS,
+        });
+      if (live.metadata.deletionTimestamp)
+        throw wait({
+          reason: 'Terminating',
+          what: `Namespace ${name}, named in spec.nodeNamespace, is being deleted`,
+          who: 'Cluster',
+          next: 'finish deleting it; then create it again',
+          after: LOOK_FOR_OWNER_MS,
+        });
+      const level = live.metadata.labels?.[ENFORCE];
+      if (level !== undefined && level !== 'privileged')
+        throw stall({
+          reason: 'NamespaceRefusesPods',
+          what: `Namespace ${name}, named in spec.nodeNamespace, enforces PodSecurity ${level}, which refuses pods of the node`,
+          who: 'User',
+          next: `run: kubectl label --overwrite namespace ${name} ${ENFORCE}=privileged`,
+          after: LOOK_FOR_OWNER_MS,
+        });
+    };
+    this.#nodesAdmit ??= check();
+    return this.#nodesAdmit;
+  }
+
+  /** What a pod there mounts must be there: each Secret of its template, as it is here. */
+  async #copySecrets(body: Body): Promise<void> {
+    const { template } = (body.spec ?? {}) as { readonly template?: { readonly spec?: DeepReadonly<PodSpec> } };
+    if (template?.spec === undefined) return;
+    for (const name of secretsNamed(template.spec)) {
+      const source = await this.#secretObject(name);
+      // Where it is missing, the pod says so, as it would here.
+      if (source) await this.#copySecret(source);
+    }
+  }
+
+  async #copySecret({ metadata: { name }, type, immutable, data = {} }: Live): Promise<void> {
+    const there = this.#get(Secret, name, this.#nodes);
+    // Neither can be changed, and the source is another one by now.
+    const other = there && (there.type !== type || (there.immutable === true && !sameJson(there.data, data)));
+    if (other && !notOurs(this.#object as DeepReadonly<Managed>, there)) {
+      await this.#delete(Secret, there);
+      this.#written.delete(keyIn(Secret, this.#ref(name, Secret, this.#nodes)));
+    }
+    const copy = { metadata: { name }, type, ...(immutable === true && { immutable }), data };
+    await this.#apply(COPIES, Secret, copy, { at: this.#nodes });
   }
 
   /** Whether this object owns something that the row made. */
@@ -456,9 +627,10 @@ export class Pass<O extends Managed> {
   }
 
   #owned(resource: Resource): readonly Live[] {
-    const { namespace, uid } = this.#object.metadata;
-    const index = { name: OWNER_INDEX, value: uid ?? '' };
-    return this.#informer(resource)?.list({ namespace, index }) ?? [];
+    const index = { name: OWNER_INDEX, value: this.#object.metadata.uid ?? '' };
+    return [...new Set([this.#home, this.#nodes])].flatMap(
+      namespace => this.#informer(resource)?.list({ namespace, index }) ?? [],
+    );
   }
 
   /** undefined where nobody watches an optional resource: its CRD is missing, and with it every object. */
@@ -467,24 +639,23 @@ export class Pass<O extends Managed> {
     return resource.optional && !cache.has(resource) ? undefined : cache.for(resource);
   }
 
-  #ref(name: string, resource?: Resource): Ref {
-    return { namespace: resource?.namespaced === false ? '' : (this.#object.metadata.namespace ?? ''), name };
+  #ref(name: string, resource?: Resource, at = this.#home): Ref {
+    return { namespace: resource?.namespaced === false ? '' : at, name };
   }
 
-  #get(resource: Resource, name: string): Live | undefined {
-    const ref = this.#ref(name, resource);
+  #get(resource: Resource, name: string, at = this.#home): Live | undefined {
+    const ref = this.#ref(name, resource, at);
     this.#reads.read(resource, ref);
     return this.#written.get(keyIn(resource, ref)) ?? this.#informer(resource)?.get(ref);
   }
 
   /** As the rows see it. */
-  #seen(resource: Resource, name: string): Live | undefined {
-    const found = this.#get(resource, name);
+  #seen(resource: Resource, name: string, at = this.#home): Live | undefined {
+    const found = this.#get(resource, name, at);
     return found && this.#shared.lens ? this.#shared.lens(found) : found;
   }
 
-  #list(resource: Resource, labels: Readonly<Record<string, string>>): readonly Live[] {
-    const namespace = this.#object.metadata.namespace ?? '';
+  #list(resource: Resource, labels: Readonly<Record<string, string>>, namespace = this.#home): readonly Live[] {
     this.#reads.scan(resource, namespace, labels);
     const instance = labels[INSTANCE_LABEL];
     const index = instance === undefined ? undefined : { name: INSTANCE_INDEX, value: instance };
@@ -546,24 +717,35 @@ export class Pass<O extends Managed> {
     return data as Record<K, string>;
   }
 
-  async #secretData(name: string): Promise<Readonly<Record<string, string>> | undefined> {
-    const ref = this.#ref(name);
+  #managedSecret(ref: Ref): Live | undefined {
     this.#reads.read(Secret, ref);
-    const managed = this.#written.get(keyIn(Secret, ref)) ?? this.#shared.cache.for(Secret).get(ref);
-    if (managed) return this.#decode(managed);
+    return this.#written.get(keyIn(Secret, ref)) ?? this.#shared.cache.for(Secret).get(ref);
+  }
+
+  async #secretData(name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    const managed = this.#managedSecret(this.#ref(name));
+    return managed ? this.#decode(managed) : (await this.#foreignSecret(name))?.data;
+  }
+
+  async #secretObject(name: string): Promise<Live | undefined> {
+    return this.#managedSecret(this.#ref(name)) ?? (await this.#foreignSecret(name))?.secret;
+  }
+
+  async #foreignSecret(name: string): Promise<{ secret: Live; data: Readonly<Record<string, string>> } | undefined> {
+    const ref = this.#ref(name);
     const meta = this.#shared.secrets.get(ref);
     if (meta === undefined) return undefined;
     const version = `${meta.metadata.uid} ${meta.metadata.resourceVersion}`;
     const memo = this.#shared.memory.secrets.get(keyOf(ref));
-    if (memo?.version === version) return memo.data;
+    if (memo?.version === version) return memo;
     const live = await this.#client.get<AnyObject>(Secret, ref);
     if (live === undefined) return undefined;
-    const data = this.#decode(live);
+    const found = { secret: live, data: this.#decode(live) };
     this.#shared.memory.secrets.set(keyOf(ref), {
       version: `${live.metadata.uid} ${live.metadata.resourceVersion}`,
-      data,
+      ...found,
     });
-    return data;
+    return found;
   }
 
   #decode(secret: Live): Readonly<Record<string, string>> {
@@ -572,14 +754,22 @@ export class Pass<O extends Managed> {
     return data;
   }
 
-  async #apply(row: string, resource: Resource, body: Body, options: Retention = {}): Promise<Live> {
+  async #apply(
+    row: string,
+    resource: Resource,
+    body: Body,
+    { retain, at = this.#home }: Retention & { readonly at?: string } = {},
+  ): Promise<Live> {
     this.#declared(resource);
-    const wanted = dress(this.#object, resource, body, row, options.retain);
-    const ref = this.#ref(body.metadata.name);
+    const wanted = dress(this.#object, resource, body, row, retain, at);
+    const ref = this.#ref(body.metadata.name, undefined, at);
     const key = keyIn(resource, ref);
-    this.#keep(row, resource.kind, ref.name);
+    this.#keep(row, resource.kind, ref.name, at);
+    if (at !== this.#home) this.#nodesServed();
+    const known = this.#get(resource, ref.name, at);
+    if (known === undefined && at !== this.#home) await this.#nodesAdmitPods();
     // A name that the cache does not know may be taken by an object without our label (rule 3).
-    const live = this.#get(resource, ref.name) ?? (await this.#client.get<AnyObject>(resource, ref));
+    const live = known ?? (await this.#client.get<AnyObject>(resource, ref));
     if (live) {
       const why = notOurs(this.#object, live);
       if (why) throw why;
@@ -617,43 +807,44 @@ export class Pass<O extends Managed> {
 
   #wrote(resource: Resource, result: AnyObject): void {
     if (resource === Secret) learn(this.#shared.memory.known, result);
-    this.#written.set(keyIn(resource, this.#ref(result.metadata.name)), result);
+    this.#written.set(keyIn(resource, this.#ref(result.metadata.name, resource, result.metadata.namespace)), result);
     this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, result.metadata.resourceVersion);
   }
 
-  #keep(row: string, kind: string, name: string): void {
+  #keep(row: string, kind: string, name: string, at = this.#home): void {
     const kept = this.#kept.get(row) ?? new Set<string>();
-    this.#kept.set(row, kept.add(`${kind} ${name}`));
+    this.#kept.set(row, kept.add(keptIn(kind, name, at)));
   }
 
-  async #workload(row: string, resource: Resource, body: Body): Promise<Live> {
-    this.#inTurn(row, resource, body);
-    const live = await this.#apply(row, resource, body);
+  async #workload(row: string, resource: Resource, body: Body, at: string): Promise<Live> {
+    this.#inTurn(row, resource, body, at);
+    if (at !== this.#home) await this.#copySecrets(body);
+    const live = await this.#apply(row, resource, body, { at });
     const unmet = workloadUnmet(live, this.#podsOf(live));
     if (unmet) throw wait(unmet);
     return live;
   }
 
   /** Whether there is such a workload and its pods would stay. */
-  #runs(row: string, resource: Resource, body: Body): boolean {
-    const live = this.#get(resource, body.metadata.name);
-    const key = keyIn(resource, this.#ref(body.metadata.name));
-    return live !== undefined && this.#sameTemplate(key, dress(this.#object, resource, body, row), live);
+  #runs(row: string, resource: Resource, body: Body, at: string): boolean {
+    const live = this.#get(resource, body.metadata.name, at);
+    const key = keyIn(resource, this.#ref(body.metadata.name, undefined, at));
+    return live !== undefined && this.#sameTemplate(key, dress(this.#object, resource, body, row, false, at), live);
   }
 
   #podsOf(workload: Live): readonly Live[] {
     const { selector } = workload.spec as { selector?: { matchLabels?: Record<string, string> } };
-    return this.#list(Pod, selector?.matchLabels ?? {});
+    return this.#list(Pod, selector?.matchLabels ?? {}, workload.metadata.namespace);
   }
 
   /** A new template waits while it would take a second pod of its set down, unless the set hangs. */
-  #inTurn(row: string, resource: Resource, body: Body): void {
+  #inTurn(row: string, resource: Resource, body: Body, at: string): void {
     const { memory, clock } = this.#shared;
     const { name } = body.metadata;
-    const key = keyIn(resource, this.#ref(name));
-    const live = this.#get(resource, name);
+    const key = keyIn(resource, this.#ref(name, undefined, at));
+    const live = this.#get(resource, name, at);
     const picture = live?.kind === 'StatefulSet' ? rollOf(live, this.#podsOf(live)) : undefined;
-    if (picture === undefined || this.#sameTemplate(key, dress(this.#object, resource, body, row), live))
+    if (picture === undefined || this.#sameTemplate(key, dress(this.#object, resource, body, row, false, at), live))
       return void memory.rolls.delete(key);
     const known = memory.rolls.get(key);
     const since = known?.picture === picture ? known.since : clock.now();
@@ -781,9 +972,10 @@ export class Pass<O extends Managed> {
       throw new Error(`The plan of ${this.#plan.kind.kind} writes ${resourceName(resource)} without declaring it`);
   }
 
-  async #remove(resource: Resource, name: string): Promise<void> {
+  async #remove(resource: Resource, name: string, at: string): Promise<void> {
     this.#declared(resource);
-    const ref = this.#ref(name);
+    if (at !== this.#home) this.#nodesServed();
+    const ref = this.#ref(name, undefined, at);
     this.#reads.read(resource, ref);
     const live = await this.#client.get<AnyObject>(resource, ref);
     if (live === undefined || !mayDelete(this.#object, live)) return;
@@ -798,7 +990,8 @@ export class Pass<O extends Managed> {
   }
 
   async #delete(resource: Resource, live: Live): Promise<AnyObject | undefined> {
-    const left = await this.#client.delete(resource, this.#ref(live.metadata.name), { uid: live.metadata.uid ?? '' });
+    const { name, namespace, uid = '' } = live.metadata;
+    const left = await this.#client.delete(resource, this.#ref(name, resource, namespace), { uid });
     if (left) this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, left.metadata.resourceVersion);
     return left;
   }
@@ -816,6 +1009,7 @@ function wishOf(object: Live): Wish {
   return rest as Wish;
 }
 
+const keptIn = (kind: string, name: string, namespace = ''): string => `${kind} ${namespace}/${name}`;
 const keyIn = (resource: Resource, ref: Ref): string => `${resourceName(resource)} ${keyOf(ref)}`;
 
 /** A Job tries several times; what its last try said is worth more than that it runs. */

@@ -87,6 +87,7 @@ async function ceph(cx: Context, backend: Backend): Promise<Ready> {
 
 /** Makes devices and mounts of the node, so it is root there. */
 const ON_NODE: Partial<Workload<CinderSpec>> = {
+  onNode: true,
   security: { runAsUser: 0, runAsGroup: 0, privileged: true },
   pod: { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' },
 };
@@ -129,7 +130,7 @@ async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   else if (storageSize) {
     const claim = `${cx.name}-${componentOf(name)}`;
     existingClass(cx, storageClass, `spec.backends[name=${name}].storageClass`);
-    await cx.apply(
+    await cx.nodes.apply(
       PersistentVolumeClaim,
       {
         metadata: { name: claim },

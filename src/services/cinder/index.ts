@@ -52,10 +52,11 @@ export const cinder = openstackService(
     },
     leave: async cx => {
       if (cx.spec.deletionPolicy !== 'Delete') return;
-      for (const { name } of cx.spec.backends ?? []) {
+      for (const { name, type } of cx.spec.backends ?? []) {
         const volume = workloadName(cx.name, componentOf(name));
-        await cx.remove(StatefulSet, volume);
-        await cx.remove(PersistentVolumeClaim, volume);
+        const home = type === 'ceph' ? cx : cx.nodes;
+        await home.remove(StatefulSet, volume);
+        await home.remove(PersistentVolumeClaim, volume);
       }
     },
     pods: {
@@ -73,6 +74,7 @@ export const cinder = openstackService(
         template: 'backup',
         when: spec => spec.backup?.enabled ?? false,
         scratch: [STATE],
+        onNode: backupMounts,
         security: spec => (backupMounts(spec) ? COPIES.mounted : COPIES.ceph),
         // A backup takes hours, and one that is cut off begins anew.
         graceSeconds: 3600,

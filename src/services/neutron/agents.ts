@@ -28,6 +28,7 @@ const onNode: Workload<Spec> = {
   as: DaemonSet,
   argv: [],
   when: isOvs,
+  onNode: true,
   direct: true,
   // Where guests are, and where their networks meet the outside.
   pod: { ...HOST_NETWORK, affinity: onNodes([has(COMPUTE_LABEL)], [has(GATEWAY_LABEL)]) },

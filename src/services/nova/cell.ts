@@ -181,7 +181,7 @@ const computes = row.each('ComputesReady', {
   run: async (cx, { name, template }) => {
     const child = `${cx.name}-${name}`;
     if (cx.get(NovaCompute, child) === undefined) afterConductor(cx);
-    const { virtType, ephemeralStorage, cephStorage } = cx.spec;
+    const { virtType, ephemeralStorage, cephStorage, nodeNamespace } = cx.spec;
     const { cellDatabaseSecret: _database, ...links } = { ...common(cx), ...trustOnly(cx.spec) };
     const shape = { virtType, ephemeralStorage, cephStorage };
     const set = Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
@@ -189,6 +189,7 @@ const computes = row.each('ComputesReady', {
       ...set,
       ...template,
       ...links,
+      ...(nodeNamespace && { nodeNamespace }),
       ...(hasConsole(cx.object) && { consoleURL: consoleUrl(cx) }),
     } as Partial<InputOf<typeof NovaCompute>>;
     assertReady((await cx.child(NovaCompute, child, spec)) as DeepReadonly<AnyObject>);

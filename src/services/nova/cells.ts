@@ -239,8 +239,8 @@ export const isMapped = (cx: NovaCx, cell: string): boolean => cx.get(Secret, co
 
 /** The cell's computes that run in pods. */
 const computePods = (cx: NovaCx, cell: string) =>
-  cx
-    .list(Pod, { 'app.kubernetes.io/name': NovaCompute.kind.toLowerCase() })
+  cx.places
+    .flatMap(place => place.list(Pod, { 'app.kubernetes.io/name': NovaCompute.kind.toLowerCase() }))
     .filter(pod => pod.metadata.labels?.['app.kubernetes.io/instance']?.startsWith(`${cellObject(cx.name, cell)}-`));
 
 /** The processes that must report from there, once their pods are ready. */

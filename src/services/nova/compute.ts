@@ -47,6 +47,7 @@ export function computeHost(pod: {
 /** On every labelled node; privileged, as all that makes guests, networks and volumes on a node must be. */
 const onEveryNode = (more: Partial<Workload<Spec>> & Pick<Workload<Spec>, 'argv'>): Workload<Spec> => ({
   as: DaemonSet,
+  onNode: true,
   nodes: COMPUTE_LABEL,
   placed: true,
   when: driver('libvirt'),

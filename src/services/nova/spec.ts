@@ -266,7 +266,7 @@ export function cellSpec(spec: Spec, cell: Cell, links: Links): Partial<InputOf<
   } = cell.template;
   const { apiDatabaseSecret, cellMappingsSecret, ...fields } = linkFields(links);
   return {
-    ...picked(spec, [...COMMON, 'virtType', 'ephemeralStorage', 'cephStorage']),
+    ...picked(spec, [...COMMON, 'virtType', 'ephemeralStorage', 'cephStorage', 'nodeNamespace']),
     // The certificate of a host that APIs share does not name that of a console.
     ...(sharesHost(spec) ? inner(spec) : picked(spec, ['tls'])),
     ...own,

@@ -52,7 +52,7 @@ function otherNodes(spec: DeepReadonly<Spec>): readonly (readonly NodeSelectorRe
   return labels.map(([key, value]) => [has(COMPUTE_LABEL), isNot(key, value)]);
 }
 
-const base: Workload<Spec> = { as: DaemonSet, argv: [], template: 'controller', graceSeconds: 60 };
+const base: Workload<Spec> = { as: DaemonSet, argv: [], template: 'controller', onNode: true, graceSeconds: 60 };
 
 /** Two sets of nodes, because a pod can't see the labels of its node and a gateway has one option more. */
 export const chassisWorkload = (spec: DeepReadonly<Spec>, gateway: boolean): Workload<Spec> => ({
@@ -115,6 +115,7 @@ export const agentWorkload: Workload<Spec> = {
   argv: ['neutron-ovn-agent'],
   image: 'neutron-ovn-agent',
   template: 'metadataAgent',
+  onNode: true,
   direct: true,
   security: { runAsUser: 0, privileged: true },
   env: () => [fieldOf('OS_DEFAULT__HOST', 'spec.nodeName')],

@@ -1,0 +1,526 @@
+import { readFileSync } from 'node:fs';
+import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { Nova } from '../../api/openstack/nova.ts';
+import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
+import { simulate } from '../../src/cli/simulation.ts';
+import { within } from '../../src/cli/source.ts';
+import { conditionsOf } from '../../src/embedded/cluster.ts';
+import { treeOf } from '../../src/insight/tree.ts';
+import { viewOf } from '../../src/insight/view.ts';
+import { why } from '../../src/insight/why.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import { CronJob, DaemonSet, Job, Namespace, Pod, Secret } from '../../src/kube/resource.ts';
+import { rbac } from '../../src/operator/manifests.ts';
+import { NODES_OF_LABEL, OWNER_UID_LABEL } from '../../src/runtime/plan/names.ts';
+import { PLANS } from '../../src/services/list.ts';
+import { watchedBy } from './authorizer.ts';
+import { Cloud, type CloudOptions, NS } from './cloud.ts';
+import { violations } from './podsecurity.ts';
+import { cloudWith, label, secret, sqlOf } from './services.ts';
+
+const NODES = 'openstack-nodes';
+
+const sampleOf = (name: string): AnyObject & { spec: object } =>
+  parse(readFileSync(`config/samples/controlplane_${name}.yaml`, 'utf8')) as AnyObject & { spec: object };
+const minimal = sampleOf('minimal');
+const NAME = minimal.metadata.name;
+const cloudOnNodes = (spec: object = {}, sample = minimal): AnyObject => ({
+  ...sample,
+  spec: { ...sample.spec, nodeNamespace: NODES, ...spec },
+});
+
+const namespace = (name: string, labels: Record<string, string> = {}): AnyObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'privileged', [NODES_OF_LABEL]: NS, ...labels } },
+});
+
+async function withNodes(options: CloudOptions = {}): Promise<Cloud> {
+  const cloud = await Cloud.start(options);
+  label(cloud, 'node-1', { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
+  return cloud;
+}
+
+async function started(spec: object = {}, sample = minimal): Promise<Cloud> {
+  const cloud = await withNodes();
+  cloud.hands.apply(namespace(NODES));
+  cloud.apply(cloudOnNodes(spec, sample));
+  await cloud.ready(OpenStackControlPlane, sample.metadata.name);
+  await cloud.settle();
+  return cloud;
+}
+
+const podIn = (spec: unknown): PodSpec => (spec as { template: { spec: PodSpec } }).template.spec;
+
+/** Every pod of a namespace, and every pod that a Job or CronJob there could start. */
+const podsIn = (cloud: Cloud, where: string): [string, PodSpec][] => [
+  ...cloud.hands.list(Pod, where).map(pod => [pod.metadata.name, pod.spec as PodSpec] as [string, PodSpec]),
+  ...cloud.hands.list(Job, where).map(job => [job.metadata.name, podIn(job.spec)] as [string, PodSpec]),
+  ...cloud.hands
+    .list(CronJob, where)
+    .map(
+      cron =>
+        [cron.metadata.name, podIn((cron.spec as { jobTemplate: { spec: object } }).jobTemplate.spec)] as [
+          string,
+          PodSpec,
+        ],
+    ),
+];
+
+const inNodes = (cloud: Cloud): string[] =>
+  cloud.store
+    .objects()
+    .filter(object => object.metadata.namespace === NODES && object.kind !== 'Event')
+    .map(object => `${object.kind} ${object.metadata.name}`)
+    .sort();
+
+describe('a cloud with a namespace for pods of the node', () => {
+  it.each([
+    ['minimal', 'baseline', {}],
+    ['minimal', 'restricted', { podProfile: 'restricted' }],
+    ['ovs', 'baseline', {}],
+    [
+      'minimal',
+      'baseline',
+      { cinder: { enabled: true, backends: [{ name: 'lvm', type: 'lvm', storageSize: '5Gi' }] } },
+    ],
+  ] as const)(
+    'keeps its own (%s) within PodSecurity %s, and leaves nothing in either',
+    async (sample, level, spec) => {
+      const object = sampleOf(sample);
+      const cloud = await started(spec, object);
+      const refused = podsIn(cloud, NS).flatMap(([name, pod]) => violations(pod, level).map(why => `${name}: ${why}`));
+      expect(refused).toEqual([]);
+      const onNodes = podsIn(cloud, NODES);
+      expect(onNodes.length).toBeGreaterThan(3);
+      for (const [name, pod] of onNodes) expect(violations(pod, 'baseline'), name).not.toEqual([]);
+      expect(podsIn(cloud, NS).length).toBeGreaterThan(20);
+      cloud.hands.remove(OpenStackControlPlane, NS, object.metadata.name);
+      await cloud.settle();
+      expect(inNodes(cloud).filter(line => !line.startsWith('PersistentVolumeClaim'))).toEqual([]);
+    },
+    240_000,
+  );
+});
+
+const chassis = (cloud: Cloud) => cloud.hands.get(DaemonSet, NODES, 'ovn-controller');
+const said = (cloud: Cloud, name = 'ovn', type = 'ChassisReady') => cloud.condition(OVNNetwork, name, type);
+/** The switch alone: the smallest cloud with pods of the node. */
+const network = (spec: object = {}, name = 'ovn'): AnyObject => ({
+  apiVersion: 'openstack.k8s.io/v1alpha1',
+  kind: 'OVNNetwork',
+  metadata: { name },
+  spec: { nodeNamespace: NODES, ...spec },
+});
+async function withNetwork(spec: object = {}, options: CloudOptions = {}): Promise<Cloud> {
+  const cloud = await withNodes(options);
+  cloud.hands.apply(namespace(NODES));
+  cloud.apply(network(spec));
+  await cloud.ready(OVNNetwork, 'ovn');
+  await cloud.settle();
+  return cloud;
+}
+
+describe('the namespace itself', () => {
+  it('is asked for with the command that makes it, and used as soon as it is there', async () => {
+    const cloud = await withNodes();
+    cloud.apply(network());
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({
+      status: 'False',
+      reason: 'NamespaceNotFound',
+      message: expect.stringContaining(
+        `kubectl create namespace ${NODES} && kubectl label namespace ${NODES} pod-security.kubernetes.io/enforce=privileged openstack.k8s.io/nodes-of=${NS}`,
+      ) as string,
+    });
+    cloud.hands.apply(namespace(NODES));
+    // No watch tells of it.
+    await cloud.sim.run(61_000);
+    await cloud.ready(OVNNetwork, 'ovn');
+  });
+
+  it('must not refuse such pods', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES, { 'pod-security.kubernetes.io/enforce': 'baseline' }));
+    cloud.apply(network());
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ status: 'False', reason: 'NamespaceRefusesPods' });
+    expect(inNodes(cloud)).toEqual([]);
+  });
+
+  it('must have been given to this one by whoever may label it', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } });
+    cloud.apply(secret('bootstrap-token-abcdef', { key: 'value' }));
+    const pull = { imagePullSecrets: [{ name: 'bootstrap-token-abcdef' }] };
+    cloud.apply(network({ nodeNamespace: 'kube-system', ...pull }));
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ status: 'False', reason: 'NamespaceNotGiven' });
+    expect(said(cloud)?.message).toContain(`label --overwrite namespace kube-system openstack.k8s.io/nodes-of=${NS}`);
+    cloud.hands.apply(namespace('kube-system', { [NODES_OF_LABEL]: 'another' }));
+    await cloud.sim.run(61_000);
+    expect(said(cloud)?.message).toContain('but for those of another');
+    expect(cloud.hands.list(Secret, 'kube-system')).toEqual([]);
+  });
+
+  it('must be served by the operator', async () => {
+    const cloud = await withNodes({ operator: { namespaces: [NS] } });
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(network());
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ status: 'False', reason: 'NamespaceNotServed' });
+    expect(said(cloud)?.message).toContain(`make overlay ARGS="--namespaces ${NS},${NODES}"`);
+    expect(inNodes(cloud)).toEqual([]);
+  });
+
+  it('is enough beside the own one for an operator that serves these two', async () => {
+    const namespaces = [NS, NODES];
+    const refused = new Set<string>();
+    const faults = watchedBy(rbac(PLANS, { name: 'some', scope: { namespaces, kinds: [] } }), refused);
+    const cloud = await withNetwork({}, { operator: { namespaces }, faults });
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    await cloud.settle();
+    expect(inNodes(cloud)).toEqual([]);
+    expect([...refused]).toEqual([]);
+  });
+
+  it('can be the own one, which is as if nothing was said', async () => {
+    const cloud = await withNodes();
+    cloud.apply(network({ nodeNamespace: NS }));
+    await cloud.ready(OVNNetwork, 'ovn');
+    expect(cloud.get(DaemonSet, 'ovn-controller')?.metadata.ownerReferences).toHaveLength(1);
+    expect(cloud.get(DaemonSet, 'ovn-controller')?.metadata.labels).not.toHaveProperty(OWNER_UID_LABEL);
+  });
+
+  it('stays what it was when the object was made', async () => {
+    const cloud = await withNetwork();
+    expect(() => cloud.apply(network({ nodeNamespace: 'others' }))).toThrow("nodeNamespace can't be set, changed");
+    expect(() => cloud.apply(network({ nodeNamespace: undefined }))).toThrow("nodeNamespace can't be set, changed");
+    cloud.apply(cloudWith({}));
+    expect(() => cloud.apply(cloudWith({ nodeNamespace: NODES }))).toThrow("nodeNamespace can't be set, changed");
+  });
+});
+
+describe('what somebody else has there', () => {
+  const OTHER = 'second';
+  const second = (spec: object = {}): AnyObject => {
+    const object = network(spec);
+    return { ...object, metadata: { ...object.metadata, namespace: OTHER } };
+  };
+  const condition = (cloud: Cloud, type: string) =>
+    conditionsOf(cloud.hands.get(OVNNetwork, OTHER, 'ovn')).find(each => each.type === type);
+
+  it('stays with the cloud that was first, and the second is told', async () => {
+    const cloud = await withNetwork();
+    const before = chassis(cloud);
+    cloud.hands.apply(namespace(OTHER));
+    cloud.hands.apply(namespace(NODES, { [NODES_OF_LABEL]: OTHER }));
+    cloud.hands.apply(second());
+    await cloud.settle();
+    expect(condition(cloud, 'ChassisReady')).toMatchObject({ reason: 'NameTaken' });
+    expect(condition(cloud, 'ChassisReady')?.message).toContain(`the ovnnetwork named ovn of namespace ${NS}`);
+    expect(chassis(cloud)).toEqual(before);
+    cloud.hands.remove(OVNNetwork, OTHER, 'ovn');
+    await cloud.settle();
+    expect(cloud.hands.get(OVNNetwork, OTHER, 'ovn')).toBeUndefined();
+    expect(chassis(cloud)).toEqual(before);
+  });
+
+  it('is told apart where the one is the namespace of the other cloud', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(OTHER));
+    cloud.hands.apply(second({ nodeNamespace: undefined }));
+    await cloud.settle();
+    cloud.apply(network({ nodeNamespace: OTHER }));
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ reason: 'NameTaken' });
+    expect(said(cloud)?.message).toContain('OVNNetwork ovn of that namespace');
+    expect(cloud.hands.get(DaemonSet, OTHER, 'ovn-controller')?.metadata.labels).not.toHaveProperty(OWNER_UID_LABEL);
+  });
+
+  it('is not taken over by the cloud that lives there either', async () => {
+    const cloud = await withNetwork();
+    const before = chassis(cloud);
+    const there = network({ nodeNamespace: undefined });
+    cloud.hands.apply({ ...there, metadata: { ...there.metadata, namespace: NODES } });
+    await cloud.settle();
+    expect(chassis(cloud)).toEqual(before);
+  });
+
+  it('is not overwritten', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    const strange = { app: 'mine' };
+    cloud.hands.apply({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'ovn-controller', namespace: NODES },
+      spec: {
+        selector: { matchLabels: strange },
+        template: { metadata: { labels: strange }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+      },
+    });
+    cloud.apply(network());
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ reason: 'AlreadyExists' });
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    await cloud.settle();
+    expect(inNodes(cloud).filter(line => line.startsWith('DaemonSet'))).toEqual(['DaemonSet ovn-controller']);
+  });
+});
+
+describe('Secrets of pods there', () => {
+  const data = (cloud: Cloud, where: string, name: string) => cloud.hands.get(Secret, where, name)?.data;
+  const named = (cloud: Cloud) =>
+    new Set(
+      cloud.hands
+        .list(Pod, NODES)
+        .flatMap(pod => (pod.spec as PodSpec).volumes ?? [])
+        .flatMap(volume => volume.secret?.secretName ?? []),
+    );
+
+  it('are copied, follow what they were copied from, and go when nothing names them', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(secret('registry', { token: 'first' }));
+    const pull = { imagePullSecrets: [{ name: 'registry' }] };
+    cloud.apply(network(pull));
+    await cloud.ready(OVNNetwork, 'ovn');
+    await cloud.settle();
+    expect(data(cloud, NODES, 'registry')).toEqual({ token: Buffer.from('first').toString('base64') });
+    for (const name of named(cloud)) expect(data(cloud, NODES, name), name).toEqual(data(cloud, NS, name));
+    cloud.apply(secret('registry', { token: 'second' }));
+    await cloud.settle();
+    expect(data(cloud, NODES, 'registry')).toEqual({ token: Buffer.from('second').toString('base64') });
+    cloud.apply(network());
+    await cloud.settle();
+    expect(data(cloud, NODES, 'registry')).toBeUndefined();
+  });
+
+  it('follow also while a row waits', async () => {
+    let sick = false;
+    const cloud = await withNodes({
+      programs: ({ pod }) =>
+        sick && pod.metadata.name === 'ovn-sb-0' ? { exit: 1, message: 'no space left', after: 0 } : undefined,
+    });
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(secret('registry', { token: 'first' }));
+    cloud.apply(network({ imagePullSecrets: [{ name: 'registry' }] }));
+    await cloud.ready(OVNNetwork, 'ovn');
+    sick = true;
+    cloud.hands.remove(Pod, NS, 'ovn-sb-0');
+    await cloud.settle();
+    cloud.apply(secret('registry', { token: 'second' }));
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ status: 'Unknown' });
+    expect(data(cloud, NODES, 'registry')).toEqual({ token: Buffer.from('second').toString('base64') });
+  });
+
+  it('stay as long as a pod names them, whatever becomes of the source', async () => {
+    const ovs = sampleOf('ovs');
+    const cloud = await started({}, ovs);
+    const vswitchd = () => cloud.hands.list(Pod, NODES).find(({ metadata }) => /vswitchd/.test(metadata.name));
+    const configOf = (pod: AnyObject | undefined): string => {
+      const { volumes = [] } = (pod?.spec ?? {}) as Partial<PodSpec>;
+      const names = volumes.map(({ secret }) => secret?.secretName ?? '');
+      return names.find(name => name.includes('-config-data-')) ?? '';
+    };
+    const old = configOf(vswitchd());
+    const neutron = { openvswitch: { bridgeMappings: { physnet1: 'br-ex', physnet2: 'br-two' } } };
+    cloud.apply(cloudOnNodes({ neutron }, ovs));
+    await cloud.ready(OpenStackControlPlane, ovs.metadata.name);
+    await cloud.settle();
+    cloud.hands.remove(Secret, NS, old);
+    await cloud.settle();
+    expect(configOf(vswitchd())).toBe(old);
+    expect(data(cloud, NODES, old)).toBeDefined();
+    // Replaced by people only.
+    cloud.hands.remove(Pod, NODES, vswitchd()!.metadata.name);
+    await cloud.settle();
+    expect(configOf(vswitchd())).not.toBe(old);
+    expect(data(cloud, NODES, old)).toBeUndefined();
+  }, 60_000);
+
+  it('are there for every pod, and copies of old config do not pile up', async () => {
+    const cloud = await withNetwork();
+    const first = [...named(cloud)];
+    for (let turn = 0; turn < 12; turn++) {
+      cloud.apply(network({ customServiceConfig: `ovn-encap-tos=${turn}` }));
+      await cloud.ready(OVNNetwork, 'ovn');
+      await cloud.settle();
+      for (const name of named(cloud)) expect(data(cloud, NODES, name), name).toBeDefined();
+    }
+    expect(first.filter(name => named(cloud).has(name)).length).toBeLessThan(first.length);
+    const copies = inNodes(cloud).filter(line => line.startsWith('Secret'));
+    const sources = cloud.hands.list(Secret, NS).map(object => `Secret ${object.metadata.name}`);
+    expect(copies.filter(line => !sources.includes(line))).toEqual([]);
+  });
+});
+
+describe('Nova', () => {
+  it('keeps a login as long as a pod there uses it', async () => {
+    const cloud = await started();
+    const set = 'nova-cell1-libvirt-compute';
+    const pod = () => cloud.hands.list(Pod, NODES).find(({ metadata }) => metadata.name.startsWith(`${set}-`));
+    // Somebody holds its pods back.
+    cloud.hands.patch(DaemonSet, NODES, set, { spec: { updateStrategy: { type: 'OnDelete' } } });
+    const before = pod()!.metadata.uid;
+    const users = () => Object.keys(Object.values(cloud.backends.disks.bus)[0]!.users).sort();
+    const logins = users();
+    cloud.apply(cloudOnNodes({ actions: [{ name: 'rotate', id: 'one', target: 'message-bus' }] }));
+    await cloud.sim.run(7_200_000);
+    expect(pod()!.metadata.uid).toBe(before);
+    expect(cloud.condition(Nova, 'nova', 'RotationReady')).toMatchObject({ status: 'False', reason: 'Rotating' });
+    const cell = logins.filter(name => name.includes('cell1'));
+    expect(users()).toEqual(expect.arrayContaining(cell));
+    cloud.hands.remove(Pod, NODES, pod()!.metadata.name);
+    await cloud.sim.run(7_200_000);
+    expect(cloud.condition(Nova, 'nova', 'RotationReady')).toMatchObject({ status: 'True' });
+    expect(users().filter(name => cell.includes(name))).toEqual([]);
+  }, 120_000);
+
+  it('says of a compute there that it does not report', async () => {
+    const cloud = await started();
+    const row = { binary: 'nova-compute', host: 'node-1', state: 'down' };
+    sqlOf(cloud).databases.nova_cell1!.services!['nova-compute node-1'] = row;
+    await cloud.sim.within(1_200_000, () => cloud.condition(Nova, 'nova')?.status !== 'True');
+    expect(cloud.condition(Nova, 'nova', 'Answering')).toMatchObject({ status: 'False', reason: 'ServiceSilent' });
+  }, 60_000);
+});
+
+describe('answers about a cloud', () => {
+  it('have its pods of nodes where they belong', async () => {
+    const cloud = await withNetwork();
+    cloud.hands.apply(namespace('another'));
+    cloud.apply(secret('unrelated', { key: 'value' }));
+    const objects = cloud.store.objects();
+    const seen = within(objects, NS);
+    expect(seen.filter(({ metadata }) => metadata.namespace === NODES).length).toBeGreaterThan(2);
+    expect(seen.flatMap(({ kind, metadata }) => (kind === 'Namespace' ? [metadata.name] : []))).toEqual([NS, NODES]);
+    const [tree] = treeOf(viewOf(seen, 0));
+    const set = tree?.children.find(child => child.name === 'ovn-gateway');
+    expect(set).toMatchObject({ kind: 'DaemonSet', namespace: NODES, state: 'ready' });
+    expect(set?.children).toMatchObject([{ kind: 'Pod', namespace: NODES }]);
+  });
+
+  it('name the container there that keeps it from being Ready', async () => {
+    const cloud = await withNodes({
+      programs: ({ container }) =>
+        container.name === 'ovsdb-server' ? { exit: 1, message: 'no space left on device', after: 0 } : undefined,
+    });
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(network());
+    await cloud.sim.run(900_000);
+    const { causes } = why(viewOf(within(cloud.store.objects(), NS), cloud.sim.clock.wall()));
+    expect(causes.map(({ pod }) => pod?.namespace)).toEqual([NODES]);
+    expect(causes[0]?.what).toContain('ovsdb-server');
+  });
+
+  it('plan and render one where the namespace is not there yet', async () => {
+    const world = await simulate({ namespace: NS });
+    world.admin.apply({ ...network(), metadata: { name: 'ovn', namespace: NS } });
+    await world.settle();
+    const ready = world.objects().find(({ kind }) => kind === 'OVNNetwork');
+    expect(conditionsOf(ready)[0]).toMatchObject({ type: 'Ready', status: 'True' });
+    const again = await simulate({
+      namespace: NS,
+      from: { objects: world.objects(), at: world.now() },
+      believe: true,
+      seed: 3,
+    });
+    await again.settle();
+    expect(again.writes.filter(({ path }) => !path.includes('/leases/')).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('what ends', () => {
+  it('takes its pods of the node along, also with its whole namespace', async () => {
+    const cloud = await withNetwork();
+    expect(inNodes(cloud)).not.toEqual([]);
+    cloud.hands.remove(Namespace, '', NS);
+    // What the namespace controller would do.
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    await cloud.settle();
+    expect(inNodes(cloud)).toEqual([]);
+  });
+
+  it('and waits until they are gone', async () => {
+    const cloud = await withNetwork();
+    cloud.hands.patch(DaemonSet, NODES, 'ovn-controller', { metadata: { finalizers: ['example.org/hold'] } });
+    cloud.hands.remove(Namespace, '', NS);
+    await cloud.settle();
+    expect(said(cloud, 'ovn', 'Ready')?.message).toContain(`DaemonSet ovn-controller in namespace ${NODES}`);
+    cloud.hands.patch(DaemonSet, NODES, 'ovn-controller', { metadata: { finalizers: null } });
+    await cloud.settle();
+    expect(cloud.get(OVNNetwork, 'ovn')).toBeUndefined();
+    expect(inNodes(cloud)).toEqual([]);
+  });
+
+  it('and was cut off, is found again by the next of its name', async () => {
+    const cloud = await withNetwork();
+    const before = chassis(cloud);
+    cloud.crashOperator();
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    cloud.hands.patch(OVNNetwork, NS, 'ovn', { metadata: { finalizers: null } });
+    await cloud.settle();
+    expect(chassis(cloud)).toEqual(before);
+    cloud.startOperator();
+    cloud.apply(network());
+    await cloud.ready(OVNNetwork, 'ovn');
+    await cloud.settle();
+    expect(chassis(cloud)?.metadata.uid).toBe(before?.metadata.uid);
+    expect(chassis(cloud)?.metadata.labels?.[OWNER_UID_LABEL]).toBe(cloud.get(OVNNetwork, 'ovn')?.metadata.uid);
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    await cloud.settle();
+    expect(inNodes(cloud)).toEqual([]);
+  });
+
+  it('leaves the volume group of a backend behind, unless its data is to go', async () => {
+    const lvm = { name: 'lvm', type: 'lvm', storageSize: '5Gi' };
+    for (const deletionPolicy of ['Retain', 'Delete']) {
+      const cloud = await started({ deletionPolicy, cinder: { enabled: true, backends: [lvm] } });
+      cloud.hands.remove(OpenStackControlPlane, NS, NAME);
+      await cloud.settle();
+      expect(inNodes(cloud)).toEqual(deletionPolicy === 'Retain' ? ['PersistentVolumeClaim cinder-volume-lvm'] : []);
+    }
+  }, 120_000);
+});
+
+describe('an operator that is killed', () => {
+  it('leaves nothing doubled and nothing behind, and is at rest afterwards', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(cloudOnNodes());
+    for (let turn = 0; turn < 25; turn++) {
+      await cloud.sim.until(() => cloud.writes().length >= 12 * (turn + 1));
+      cloud.crashOperator();
+      cloud.startOperator();
+    }
+    await cloud.ready(OpenStackControlPlane, NAME);
+    await cloud.settle();
+    const whole = await started();
+    const plain = (line: string) => line.replace(/-[0-9a-z]{5}$/, '').replace(/-[0-9a-f]{10}$/, '');
+    const kinds = (each: Cloud) => [...new Set(inNodes(each).map(plain))];
+    expect(kinds(cloud)).toEqual(kinds(whole));
+    const sets = cloud.hands.list(DaemonSet, NODES).map(set => set.metadata.name);
+    expect(sets).toEqual(whole.hands.list(DaemonSet, NODES).map(set => set.metadata.name));
+    const before = cloud.writes().length;
+    cloud.crashOperator();
+    cloud.startOperator();
+    await cloud.settle();
+    expect(cloud.writes().slice(before)).toEqual([]);
+    cloud.hands.remove(OpenStackControlPlane, NS, NAME);
+    for (let turn = 0; turn < 10; turn++) {
+      const from = cloud.writes().length;
+      await cloud.sim.until(() => cloud.writes().length >= from + 7);
+      cloud.crashOperator();
+      cloud.startOperator();
+    }
+    await cloud.settle();
+    expect(cloud.get(OpenStackControlPlane, NAME)).toBeUndefined();
+    expect(inNodes(cloud)).toEqual([]);
+  }, 240_000);
+});
