@@ -55,7 +55,7 @@ const operatorOf = (env: Cx<Managed>['env']): NetworkPolicyPeer => ({
   podSelector: { matchLabels: { [KIND_LABEL]: OPERATOR } },
 });
 
-/** From their pods, and not from Nodes: only nodes with such a pod get in, and it follows the pod. */
+/** From their pods in this namespace, and not from Nodes: only nodes with such a pod get in, and it follows the pod. */
 function nodesOf<O extends Managed>(cx: Cx<O>, link: Link): NetworkPolicyPeer[] {
   const pods = kindsWith(link).flatMap(kind => cx.list(Pod, { [KIND_LABEL]: labelOf(kind) }));
   return [...new Set(pods.flatMap(nodeAddresses))]

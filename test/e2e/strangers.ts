@@ -1,16 +1,26 @@
 import { connect } from 'node:net';
 import { small } from '../../lab/images/names.ts';
 import { kubectl, tryKubectl } from '../../lab/kubectl.ts';
+import { run } from '../../lab/shell.ts';
+import { fromOutside } from './outside.ts';
 
 /** Pods that belong to no cloud, and what they get to see of one. */
 
 const labelsOf = (name: string, more: Readonly<Record<string, string>>) => ({ app: name, ...more });
 
-/** A shell that anybody may run; `serves`: it also answers on this port. */
+interface Stranger {
+  readonly labels?: Readonly<Record<string, string>>;
+  /** It answers on this port. */
+  readonly serves?: number;
+  /** It is on the network of its node. */
+  readonly onNode?: boolean;
+}
+
+/** A shell that anybody may run. */
 export async function startStranger(
   namespace: string,
   name: string,
-  { labels = {}, serves }: { readonly labels?: Readonly<Record<string, string>>; readonly serves?: number } = {},
+  { labels = {}, serves, onNode = false }: Stranger = {},
 ): Promise<void> {
   const command = serves === undefined ? ['sleep', '86400'] : ['httpd', '-f', '-p', String(serves)];
   const pod = {
@@ -19,6 +29,7 @@ export async function startStranger(
     metadata: { name, namespace, labels: labelsOf(name, labels) },
     spec: {
       terminationGracePeriodSeconds: 0,
+      ...(onNode && { hostNetwork: true }),
       containers: [{ name: 'shell', image: small.busybox, imagePullPolicy: 'Never', command }],
     },
   };
@@ -34,6 +45,12 @@ export async function reaches(namespace: string, pod: string, address: string, p
   // busybox: with a program that ends at once it ends as soon as it is connected.
   const nc = ['nc', '-w', '3', address, String(port), '-e', '/bin/true'];
   return (await tryKubectl(['-n', namespace, 'exec', pod, '--', ...nc])).code === 0;
+}
+
+/** The same from beyond the cluster, by a route that its nodes know. */
+export async function reachesFromOutside(address: string, port: number): Promise<boolean> {
+  const words = ['timeout', '4', 'bash', '-c', `: </dev/tcp/${address}/${port}`];
+  return (await run(...fromOutside(...words))).code === 0;
 }
 
 /** The same from the node itself, which every policy admits: somebody listens there. */
