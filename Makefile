@@ -138,7 +138,7 @@ undeploy: ## take the operator out; CRDs stay, and it is refused while objects o
 	kubectl delete -k config/manager
 	kubectl delete -k config/rbac
 
-.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-nodes lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-test-shared lab-test-upgrade lab-tempest lab-regression
+.PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-nodes lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-test-shared lab-test-policies lab-test-upgrade lab-tempest lab-regression
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)
 	@$(LAB) up $(ARGS)
 lab-down: setup ## stop it and leave nothing behind
@@ -179,6 +179,8 @@ lab-test-two: setup ## a second cloud in another namespace beside the one that t
 	@$(LAB) test two $(ARGS)
 lab-test-shared: setup ## two clouds on one external MariaDB and one Ceph, on an empty lab: one is deleted, the other stays whole
 	@$(LAB) test shared $(ARGS)
+lab-test-policies: setup ## on an empty lab: the cloud of lab-cloud-ceph with NetworkPolicies that are enforced
+	@$(LAB) test policies $(ARGS)
 lab-test-upgrade: setup build ## on an empty lab: a cloud of an earlier operator (PREVIOUS=HEAD~1; UPGRADE_CLOUD=cloud-ceph.yaml for one with Ceph), then this one: no pod restarts
 	@$(LAB) test upgrade $(ARGS)
 lab-tempest: setup ## Tempest's smoke set on the cloud that the lab has: passed, failed, skipped

@@ -17,6 +17,12 @@ describe('what the lab has only when asked for', () => {
     expect(neededBy(specOf(file))).toEqual(needed);
   });
 
+  it('enforces policies where a cloud asks for some', () => {
+    const spec = specOf('lab/cloud.yaml');
+    expect(neededBy({ ...spec, networkPolicy: { enabled: true } })).toEqual(['policies']);
+    expect(neededBy({ ...spec, networkPolicy: { enabled: false } })).toEqual([]);
+  });
+
   it('names every host of an Ingress once', () => {
     const rules = (...hosts: (string | undefined)[]) => ({
       spec: { rules: hosts.map(host => (host ? { host } : {})) },

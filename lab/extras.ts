@@ -2,6 +2,7 @@ import { cephSecret, startCeph } from './cluster/ceph.ts';
 import { authority, NAMESPACE as CERTIFICATES, certManager, ISSUER, kinds } from './cluster/certificates.ts';
 import { NAMESPACE as INGRESS, ingressController, nameIngresses } from './cluster/ingress.ts';
 import type { LabNode } from './cluster/layout.ts';
+import { policyEngine, policyRights, startPolicies } from './cluster/policies.ts';
 import { cephRoots } from './images/ceph.ts';
 import { importImages } from './images/import.ts';
 import { certManagerImage, traefikImage } from './images/small.ts';
@@ -9,7 +10,7 @@ import { kubectl } from './kubectl.ts';
 import { phase } from './progress.ts';
 
 /** What the lab has only when somebody asks for it: each takes minutes to build and memory to run. */
-export const extras = ['ceph', 'ingress', 'certificates'] as const;
+export const extras = ['ceph', 'ingress', 'certificates', 'policies'] as const;
 export type Extra = (typeof extras)[number];
 
 export interface CloudSpec {
@@ -17,6 +18,7 @@ export interface CloudSpec {
   readonly publicDomain?: string;
   readonly nodeNamespace?: string;
   readonly tls?: { readonly enabled?: boolean; readonly issuerRef?: { readonly name: string } };
+  readonly networkPolicy?: { readonly enabled?: boolean };
 }
 
 /** What a cloud counts on. */
@@ -25,6 +27,7 @@ export function neededBy(spec: CloudSpec): Extra[] {
     ceph: spec.ceph?.enabled === true && spec.ceph.external !== undefined,
     ingress: spec.publicDomain !== undefined,
     certificates: spec.tls?.enabled === true && spec.tls.issuerRef?.name === ISSUER,
+    policies: spec.networkPolicy?.enabled === true,
   };
   return extras.filter(each => needed[each]);
 }
@@ -56,12 +59,17 @@ const start: Readonly<Record<Extra, (nodes: readonly LabNode[]) => Promise<void>
     await apply(...authority);
     await kubectl(['wait', '--for=condition=Ready', '--timeout=60s', `clusterissuer/${ISSUER}`]);
   },
+  async policies(nodes) {
+    await apply(...policyRights);
+    await startPolicies(nodes);
+  },
 };
 
 const build: Readonly<Record<Extra, () => Promise<unknown>>> = {
   ceph: cephRoots,
   ingress: traefikImage,
   certificates: certManagerImage,
+  policies: policyEngine,
 };
 
 /** Builds their programs, which takes minutes the first time; without a lab. */
@@ -73,6 +81,7 @@ const TITLES: Readonly<Record<Extra, string>> = {
   ceph: 'Ceph on one host',
   ingress: 'ingress controller',
   certificates: 'cert-manager and an issuer',
+  policies: 'NetworkPolicies enforced (kube-router)',
 };
 
 /** Starts what does not run yet; on a lab that runs. */

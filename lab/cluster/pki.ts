@@ -103,6 +103,7 @@ export async function makePki(nodes: readonly LabNode[]): Promise<void> {
     'controller-manager': { by: 'ca', subject: '/CN=system:kube-controller-manager', use: 'clientAuth' },
     scheduler: { by: 'ca', subject: '/CN=system:kube-scheduler', use: 'clientAuth' },
     'kube-proxy': { by: 'ca', subject: '/CN=system:kube-proxy', use: 'clientAuth' },
+    'kube-router': { by: 'ca', subject: '/CN=system:kube-router', use: 'clientAuth' },
   };
   for (const each of nodes) {
     const subject = `/O=system:nodes/CN=system:node:${each.name}`;
@@ -124,6 +125,7 @@ export async function makePki(nodes: readonly LabNode[]): Promise<void> {
     'controller-manager',
     'scheduler',
     'kube-proxy',
+    'kube-router',
     ...nodes.map(each => `kubelet-${each.name}`),
   ])
     kubeconfig(name, name);

@@ -23,7 +23,12 @@ const fetching: Readonly<Partial<Record<Need, () => Promise<unknown>>>> = {
   previous: buildPrevious,
 };
 
-const starting: Readonly<Partial<Record<Need, readonly Extra[]>>> = { extras, ceph: ['ceph'] };
+const published = ['ceph', 'ingress', 'certificates'] as const;
+const starting: Readonly<Partial<Record<Need, readonly Extra[]>>> = {
+  extras: published,
+  ceph: ['ceph'],
+  policies: [...published, 'policies'],
+};
 
 /** What runs beside the operator for this scenario and the cloud that it finds. */
 export function extrasFor(name: string): readonly Extra[] {

@@ -23,6 +23,8 @@ describe('the table of scenarios', () => {
     expect(extrasFor('cloud')).toEqual([]);
     expect(extrasFor('shared')).toEqual(['ceph']);
     expect(extrasFor('chores')).toEqual(['ceph', 'ingress', 'certificates']);
+    expect(extrasFor('ceph')).toEqual(['ceph', 'ingress', 'certificates']);
+    expect(extrasFor('policies')).toEqual(['ceph', 'ingress', 'certificates', 'policies']);
   });
 
   it('gives each more time than it usually takes', () => {

@@ -10,7 +10,7 @@ export const clouds = {
 export type CloudName = keyof typeof clouds;
 
 /** What is fetched or started before, because the lab's network leads nowhere. */
-export type Need = 'browser' | 'extras' | 'ceph' | 'tempest' | 'previous';
+export type Need = 'browser' | 'extras' | 'ceph' | 'policies' | 'tempest' | 'previous';
 
 export interface Scenario {
   /** test/e2e/<name>.lab.test.ts */
@@ -69,6 +69,16 @@ export const scenarios: readonly Scenario[] = [
     limit: 40,
     leaves: 'nothing',
     needs: ['previous'],
+  },
+  {
+    name: 'policies',
+    cloud: 'none',
+    releases: both,
+    core: [],
+    minutes: 12,
+    limit: 45,
+    leaves: 'nothing',
+    needs: ['policies'],
   },
   { name: 'secrets', cloud: 'cloud', releases: both, core: [], minutes: 4, limit: 30, leaves: 'same' },
   { name: 'two', cloud: 'cloud', releases: both, core: [newer], minutes: 5, limit: 30, leaves: 'same' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../embedded/backends/believing.ts';
 import type { AnyObject } from '../kube/object.ts';
-import { effectJobs, patient, RETRY } from './jobs.ts';
+import { effectJobs, patient, policyForJobs, RETRY } from './jobs.ts';
 
 const at = { host: 'mariadb.openstack.svc.cluster.local', port: 3306, user: 'root', password: 'a"b\\c #d' };
 const bus = { url: 'https://bus.example.com:15671', user: 'admin', password: 'p', ca: 'PEM' };
@@ -123,5 +123,33 @@ describe('a Job that waits for what it needs', () => {
     expect(commandOf(patient(job(['a', '--', 'b'])))).toEqual(['sh', '-c', RETRY, 'retry', 'a', '--', 'b']);
     expect(waiting.metadata.name).toMatch(/^keystone-db-sync-[0-9a-f]{8}$/);
     expect(waiting.metadata.name).not.toBe('keystone-db-sync-0123abcd');
+  });
+});
+
+describe('a NetworkPolicy without an operator', () => {
+  const operator = {
+    namespaceSelector: {},
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'openstack-operator' } },
+  };
+  const client = { podSelector: { matchLabels: { 'app.kubernetes.io/name': 'glance' } } };
+  const node = { ipBlock: { cidr: '192.0.2.7/32' } };
+  const of = (...ingress: object[]) => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'mariadb' },
+    spec: { podSelector: {}, policyTypes: ['Ingress'], ingress },
+  });
+
+  it('admits the Jobs instead, no node of the embedded cluster, and everybody only where it did before', () => {
+    const jobs = {
+      podSelector: {
+        matchExpressions: [
+          { key: 'app.kubernetes.io/component', operator: 'In', values: ['database', 'message-bus', 'identity'] },
+        ],
+      },
+    };
+    expect(policyForJobs(of({ from: [client, node, operator] }, { ports: [] }, { from: [node] }))).toEqual(
+      of({ from: [client, jobs] }, { ports: [] }),
+    );
   });
 });

@@ -1,3 +1,4 @@
+import type { NetworkPolicyPeer, NetworkPolicySpec } from 'kubernetes-types/networking/v1.d.ts';
 import { markOf } from '../cloud/ownership.ts';
 import type { BusAddress, IdentityAddress, Sql, SqlAddress } from '../cloud/ports.ts';
 import { accountOf, alterUser, createDatabaseOnce, createUser, grantAll, scopeOf } from '../cloud/statements.ts';
@@ -9,6 +10,7 @@ import { keyedHash } from '../runtime/plan/keyed.ts';
 import { HASH_KEY_SECRET } from '../runtime/plan/names.ts';
 import { type ImageChoice, imageOf } from '../services/images.ts';
 import { podLabels } from '../services/names.ts';
+import { OPERATOR } from '../services/network.ts';
 import { type PodBlock, podSpec } from '../services/pod.ts';
 import { optionFile } from '../world/quote/option-file.ts';
 import { urlHost } from '../world/quote/url.ts';
@@ -25,6 +27,8 @@ const TOOLS = {
   bus: { step: 'message-bus', image: 'rabbitmq' },
   identity: { step: 'identity', image: 'keystone' },
 } as const;
+
+const COMPONENT_LABEL = 'app.kubernetes.io/component';
 
 /** The folder in which a Job finds what it has to do. */
 const FOLDER = '/effects';
@@ -74,6 +78,30 @@ export function patient(job: AnyObject): AnyObject {
 function retried(command: readonly string[]): string[] {
   const init = command[0] === 'dumb-init' ? command.indexOf('--') + 1 : 0;
   return [...command.slice(0, init), 'sh', '-c', RETRY, 'retry', ...command.slice(init)];
+}
+
+/**
+ * A NetworkPolicy for a cluster without the operator: where it would be admitted, the Jobs that do its work are. Addresses
+ * of nodes are those of the embedded cluster, so they are left out.
+ */
+export function policyForJobs(policy: AnyObject): AnyObject {
+  const spec = policy.spec as NetworkPolicySpec;
+  const jobs: NetworkPolicyPeer = {
+    podSelector: {
+      matchExpressions: [
+        { key: COMPONENT_LABEL, operator: 'In', values: Object.values(TOOLS).map(({ step }) => step) },
+      ],
+    },
+  };
+  const isOperator = ({ podSelector }: NetworkPolicyPeer): boolean =>
+    Object.values(podSelector?.matchLabels ?? {}).includes(OPERATOR);
+  const ingress = spec.ingress?.flatMap(rule => {
+    if (rule.from === undefined) return [rule];
+    const from = rule.from.filter(peer => !peer.ipBlock).map(peer => (isOperator(peer) ? jobs : peer));
+    // Kubernetes takes an empty list for everybody.
+    return from.length > 0 ? [{ ...rule, from }] : [];
+  });
+  return { ...policy, spec: { ...spec, ...(ingress && { ingress }) } };
 }
 
 interface EffectJob {

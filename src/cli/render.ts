@@ -10,7 +10,7 @@ import { MANAGED_LABEL } from '../runtime/plan/names.ts';
 import { ALLOW_HOST_ACCESS } from '../services/host-access/index.ts';
 import { maskObject } from '../world/mask/fields.ts';
 import type { Answer, Invocation } from './command.ts';
-import { effectJobs, patient } from './jobs.ts';
+import { effectJobs, patient, policyForJobs } from './jobs.ts';
 import { inNamespace, type Simulation, simulate } from './simulation.ts';
 import { readObjects, UsageError } from './yaml.ts';
 
@@ -144,6 +144,12 @@ function renderedBy(world: Simulation): readonly Rendered[] {
   });
 }
 
+/** Objects that count on an operator beside them. */
+const withoutOperator: Readonly<Record<string, (object: AnyObject) => AnyObject>> = {
+  Job: patient,
+  NetworkPolicy: policyForJobs,
+};
+
 /** What the operator sends, and what it does outside of Kubernetes as Jobs: all that a cluster without it needs. */
 function withJobs(world: Simulation, namespace: string): readonly Rendered[] {
   const objects = world.objects();
@@ -155,7 +161,7 @@ function withJobs(world: Simulation, namespace: string): readonly Rendered[] {
   };
   const effects = effectJobs(world.backends?.calls() ?? [], { namespace, env: {}, objects });
   return [
-    ...renderedBy(world).map(one => (one.object.kind === 'Job' ? { ...one, object: patient(one.object) } : one)),
+    ...renderedBy(world).map(one => ({ ...one, object: withoutOperator[one.object.kind]?.(one.object) ?? one.object })),
     ...effects.flatMap(({ by, objects }) => objects.map(object => ({ object, for: above(by) }))),
   ];
 }

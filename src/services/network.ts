@@ -1,7 +1,9 @@
+import type { PodSpec, PodStatus } from 'kubernetes-types/core/v1.d.ts';
 import type { NetworkPolicyIngressRule, NetworkPolicyPeer } from 'kubernetes-types/networking/v1.d.ts';
+import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
-import type { DeepReadonly } from '../kube/object.ts';
-import { NetworkPolicy } from '../kube/resource.ts';
+import type { AnyObject, DeepReadonly } from '../kube/object.ts';
+import { NetworkPolicy, Pod } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
@@ -16,45 +18,70 @@ import { DATABASE_FIELDS } from './users.ts';
 /** Ports of an object's pods, and who may come in by them. */
 export interface Door {
   readonly ports: readonly number[];
-  readonly from: 'everybody' | { readonly clients: keyof typeof LINKS } | 'operator';
+  readonly from: 'everybody' | readonly Guest[];
 }
+
+/**
+ * The operator; pods of kinds that can be linked by these fields; those of them that are on the network of their node,
+ * and so have its address and no labels that a policy could see.
+ */
+type Guest = 'operator' | Link | { readonly nodesOf: Link };
+type Link = keyof typeof LINKS;
 
 /** Fields that make a kind a client of a backend. */
 const LINKS = {
   database: DATABASE_FIELDS,
   cache: ['memcachedInstance', 'memcachedServers'],
+  network: ['ovnInstance'],
 } as const;
 
 const KIND_LABEL = 'app.kubernetes.io/name';
+/** What operators, and the Jobs that stand for one, are known by. */
+export const OPERATOR = 'openstack-operator';
 const INSTANCE_LABEL = 'app.kubernetes.io/instance';
 
-const clientsOf = (link: keyof typeof LINKS): NetworkPolicyPeer => ({
-  podSelector: {
-    matchExpressions: [
-      {
-        key: KIND_LABEL,
-        operator: 'In',
-        values: KINDS.filter(kind => LINKS[link].some(field => kind.specFields.includes(field)))
-          .map(kind => kind.kind.toLowerCase())
-          .sort(),
-      },
-    ],
-  },
+const kindsWith = (link: Link): readonly AnyKind[] =>
+  KINDS.filter(kind => LINKS[link].some(field => kind.specFields.includes(field)));
+const labelOf = ({ kind }: AnyKind): string => kind.toLowerCase();
+
+const clientsOf = (link: Link): NetworkPolicyPeer => ({
+  podSelector: { matchExpressions: [{ key: KIND_LABEL, operator: 'In', values: kindsWith(link).map(labelOf).sort() }] },
 });
 
-/** It makes databases and users, and asks each service whether it answers. */
+/** It makes databases, users and vhosts. */
 const operatorOf = (env: Cx<Managed>['env']): NetworkPolicyPeer => ({
   namespaceSelector: {
     matchLabels: { 'kubernetes.io/metadata.name': env.POD_NAMESPACE ?? 'openstack-operator-system' },
   },
-  podSelector: { matchLabels: { [KIND_LABEL]: 'openstack-operator' } },
+  podSelector: { matchLabels: { [KIND_LABEL]: OPERATOR } },
 });
 
-function ruleOf(door: Door, env: Cx<Managed>['env']): NetworkPolicyIngressRule {
-  const ports = [...door.ports].sort((a, b) => a - b).map(port => ({ port, protocol: 'TCP' }));
-  if (door.from === 'everybody') return { ports };
-  const operator = operatorOf(env);
-  return { ports, from: door.from === 'operator' ? [operator] : [clientsOf(door.from.clients), operator] };
+/** From their pods in this namespace, and not from Nodes: only nodes with such a pod get in, and it follows the pod. */
+function nodesOf<O extends Managed>(cx: Cx<O>, link: Link): NetworkPolicyPeer[] {
+  const pods = kindsWith(link).flatMap(kind => cx.list(Pod, { [KIND_LABEL]: labelOf(kind) }));
+  return [...new Set(pods.flatMap(nodeAddresses))]
+    .sort()
+    .map(ip => ({ ipBlock: { cidr: `${ip}/${ip.includes(':') ? 128 : 32}` } }));
+}
+
+function nodeAddresses({ spec, status }: DeepReadonly<AnyObject>): readonly string[] {
+  const { podIP, podIPs, phase } = (status ?? {}) as PodStatus;
+  if (!(spec as PodSpec).hostNetwork || phase === 'Succeeded' || phase === 'Failed') return [];
+  return podIPs?.map(({ ip }) => ip ?? '').filter(ip => ip !== '') ?? (podIP ? [podIP] : []);
+}
+
+function peersOf<O extends Managed>(cx: Cx<O>, guest: Guest): readonly NetworkPolicyPeer[] {
+  if (guest === 'operator') return [operatorOf(cx.env)];
+  return typeof guest === 'string' ? [clientsOf(guest)] : nodesOf(cx, guest.nodesOf);
+}
+
+function rulesOf<O extends Managed>(cx: Cx<O>, { ports: numbers, from }: Door): NetworkPolicyIngressRule[] {
+  if (numbers.length === 0) return [];
+  const ports = [...numbers].sort((a, b) => a - b).map(port => ({ port, protocol: 'TCP' }));
+  if (from === 'everybody') return [{ ports }];
+  const peers = from.flatMap(guest => peersOf(cx, guest));
+  // Kubernetes takes an empty list for everybody.
+  return peers.length > 0 ? [{ ports, from: peers }] : [];
 }
 
 /** Pods of these objects admit nothing but this, and each other. */
@@ -69,10 +96,7 @@ export async function admit<O extends Managed>(
     ...(kind !== undefined && { matchLabels: { [KIND_LABEL]: kind.toLowerCase() } }),
     matchExpressions: [{ key: INSTANCE_LABEL, operator: 'In', values: [...instances] }],
   };
-  const ingress = [
-    { from: [{ podSelector: chosen }] },
-    ...doors.filter(door => door.ports.length > 0).map(door => ruleOf(door, cx.env)),
-  ];
+  const ingress = [{ from: [{ podSelector: chosen }] }, ...doors.flatMap(door => rulesOf(cx, door))];
   await cx.apply(NetworkPolicy, {
     metadata: { name },
     spec: { podSelector: chosen, policyTypes: ['Ingress'], ingress },

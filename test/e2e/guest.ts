@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { must, run } from '../../lab/shell.ts';
 import { addressOf } from './lab.ts';
 import { fromOutside } from './outside.ts';
@@ -60,20 +61,25 @@ export function ping(address: string): Pinging {
 
 /** The first bytes that the console of a guest sends through the proxy: `RFB 003.008` when all is well. */
 export async function consoleGreeting(url: string): Promise<string> {
-  const { hostname, port, searchParams } = new URL(url);
+  const { protocol, host, hostname, port, searchParams } = new URL(url);
   const token =
     new URL(searchParams.get('path') ?? '', url).searchParams.get('token') ?? searchParams.get('token') ?? '';
-  const socket = connect(Number(port), await addressOf(hostname));
+  const address = await addressOf(hostname);
+  // Whose certificate it is, is the matter of other stories.
+  const socket =
+    protocol === 'https:'
+      ? connectTls({ host: address, port: Number(port || 443), servername: hostname, rejectUnauthorized: false })
+      : connect(Number(port), address);
   socket.setTimeout(20_000, () => socket.destroy(new Error('the console says nothing')));
   const lines = [
     `GET /?token=${token} HTTP/1.1`,
-    `Host: ${hostname}:${port}`,
+    `Host: ${host}`,
     'Upgrade: websocket',
     'Connection: Upgrade',
     `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
     'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Protocol: binary',
-    `Origin: http://${hostname}:${port}`,
+    `Origin: ${protocol}//${host}`,
     `Cookie: token=${token}`,
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);

@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { NetworkPolicySpec } from 'kubernetes-types/networking/v1.d.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { execute } from '../../src/cli/program.ts';
 import { seededRandom } from '../../src/embedded/sim/random.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
@@ -9,6 +11,7 @@ import { Job, Node } from '../../src/kube/resource.ts';
 import { loginBy } from '../e2e/login.ts';
 import { Cloud, NS } from './cloud.ts';
 import { effectPrograms } from './effects.ts';
+import { admits } from './policies.ts';
 import { keystoneOf, passwordIn, sqlOf } from './services.ts';
 
 /** `render --as jobs --reveal | kubectl apply` on a cluster that knows neither our kinds' controller nor the order of things. */
@@ -122,6 +125,34 @@ describe('render --as jobs', { timeout: 120_000 }, () => {
     const { databases } = sqlOf(cloud);
     expect(Object.keys(databases.nova_api?.cells ?? {}).sort()).toEqual(['cell0', 'cell1']);
     expect(Object.values(databases).filter(d => d.schemas.length === 0)).toEqual([]);
+  });
+
+  it('has policies that admit these Jobs where the operator would be admitted', async () => {
+    const cloud = parse(readFileSync('config/samples/controlplane_minimal.yaml', 'utf8')) as AnyObject & {
+      spec: object;
+    };
+    const file = join(folder, 'policies.json');
+    writeFileSync(file, JSON.stringify({ ...cloud, spec: { ...cloud.spec, networkPolicy: { enabled: true } } }));
+    const items = await rendered('-f', file, '--as', 'jobs');
+    const policies = items.filter(item => item.kind === 'NetworkPolicy').map(item => item.spec as NetworkPolicySpec);
+    expect(policies.length).toBeGreaterThan(10);
+    expect(JSON.stringify(policies)).not.toContain('openstack-operator');
+    const podOf = (item: AnyObject) =>
+      (item.spec as { template: { metadata: { labels: Record<string, string> } } }).template.metadata.labels;
+    const server = (name: string) =>
+      podOf(items.find(item => item.kind === 'StatefulSet' && item.metadata.name === name)!);
+    const [bus, database] = [server('rabbitmq'), server('mariadb')];
+    const jobs = items.filter(item => item.kind === 'Job').map(podOf);
+    const steps = new Map<string, number>();
+    for (const pod of jobs) {
+      const step = pod['app.kubernetes.io/component'] ?? '';
+      const from = { pod, namespace: NS };
+      if (step === 'message-bus') expect(admits(policies, bus, 15672, from, NS), JSON.stringify(pod)).toBe(true);
+      if (step === 'database') expect(admits(policies, database, 3306, from, NS), JSON.stringify(pod)).toBe(true);
+      steps.set(step, (steps.get(step) ?? 0) + 1);
+    }
+    expect([steps.get('message-bus'), steps.get('database')].every(count => (count ?? 0) > 1)).toBe(true);
+    expect(admits(policies, bus, 15672, { pod: { app: 'shell' }, namespace: NS }, NS)).toBe(false);
   });
 
   it('holds passwords in Secrets only, and only images that the cloud itself uses', () => {

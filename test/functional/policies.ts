@@ -8,8 +8,8 @@ interface Selector {
   readonly matchExpressions?: readonly { key: string; operator: string; values?: readonly string[] }[];
 }
 
-/** Where a connection comes from: a pod, or the network of a node, which has no labels. */
-export type From = { readonly pod: Labels; readonly namespace: string } | 'host';
+/** Where a connection comes from: a pod, or the network of a node, which has an address and no labels. */
+export type From = { readonly pod: Labels; readonly namespace: string } | { readonly host: string };
 
 export function matches(selector: Selector, labels: Labels): boolean {
   const plain = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
@@ -37,13 +37,16 @@ export function admits(
     .filter(rule => rule.ports === undefined || rule.ports.some(open => open.port === port))
     .some(
       rule =>
+        // Nobody named is everybody, in Kubernetes.
         rule.from === undefined ||
-        (from !== 'host' &&
-          rule.from.some(peer => {
-            const namespace = peer.namespaceSelector
-              ? matches(peer.namespaceSelector as Selector, { 'kubernetes.io/metadata.name': from.namespace })
-              : from.namespace === here;
-            return namespace && matches((peer.podSelector ?? {}) as Selector, from.pod);
-          })),
+        rule.from.length === 0 ||
+        rule.from.some(peer => {
+          if ('host' in from) return peer.ipBlock?.cidr === `${from.host}/32`;
+          if (peer.ipBlock) return false;
+          const namespace = peer.namespaceSelector
+            ? matches(peer.namespaceSelector as Selector, { 'kubernetes.io/metadata.name': from.namespace })
+            : from.namespace === here;
+          return namespace && matches((peer.podSelector ?? {}) as Selector, from.pod);
+        }),
     );
 }

@@ -150,7 +150,10 @@ const transport = row('SecureTransport', {
 const rotating = rotation<MariaDBObject>(cx => (cx.spec.secret || cx.spec.external ? [] : [rootAccount(cx)]), {
   input,
 });
-const network = isolation<MariaDBObject>(() => [{ ports: [PORT], from: { clients: 'database' } }]);
+const network = isolation<MariaDBObject>(() => [
+  // cinder-volume is on the network of its node when its disks are.
+  { ports: [PORT], from: ['database', { nodesOf: 'database' }, 'operator'] },
+]);
 
 export const mariadb = plan(
   MariaDB,

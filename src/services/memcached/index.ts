@@ -125,8 +125,11 @@ const pods = row('WorkloadsReady', {
 
 const rotating = rotation<MemcachedObject>(() => [], {});
 
-/** It asks nobody for a password, so nobody else may come near. */
-const network = isolation<MemcachedObject>(() => [{ ports: [PORT], from: { clients: 'cache' } }]);
+/**
+ * It asks nobody for a password, so nobody else may come near, not even the operator. Nor a node: what is on the network
+ * of one (Nova's computes, cinder-volume with a disk of the node) checks no tokens, and so caches none.
+ */
+const network = isolation<MemcachedObject>(() => [{ ports: [PORT], from: ['cache'] }]);
 
 export const memcached = plan(
   Memcached,

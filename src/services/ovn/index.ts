@@ -272,8 +272,15 @@ const hosts = hostsCanReach<OVNObject>(cx => ({
 
 const rotating = rotation<OVNObject>(() => [], {});
 
-/** Chassis and agents are on the networks of their nodes, which have no labels. */
-const network = isolation<OVNObject>(() => [open(MEMBERS.map(name => DATABASES[name].port))]);
+/**
+ * Chassis and agents are on the networks of their nodes, which have no labels: they ask the southbound database. Whoever
+ * writes the northbound one owns every network of the cloud. The agents have its address and open no connection to it,
+ * because their extension `metadata` reads no table of it (neutron's ovn_neutron_agent.py).
+ */
+const network = isolation<OVNObject>(() => [
+  open([DATABASES.sb.port]),
+  { ports: [DATABASES.nb.port], from: ['network'] },
+]);
 
 export const ovn = plan(
   OVNNetwork,

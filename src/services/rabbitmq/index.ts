@@ -123,7 +123,7 @@ const rotating = rotation<RabbitMQObject>(() => [], {});
 /** Computes are on the networks of their hosts, which have no labels: the bus itself asks for a password. */
 const network = isolation<RabbitMQObject>(cx => {
   const { amqp, management } = portsOf(cx.spec);
-  return [open([amqp]), { ports: [management], from: 'operator' }];
+  return [open([amqp]), { ports: [management], from: ['operator'] }];
 });
 
 export const rabbitmq = plan(
