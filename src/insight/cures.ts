@@ -1,5 +1,5 @@
 import { OPERATOR_NAMESPACE } from '../operator/manifests.ts';
-import { ADOPT_ANNOTATION, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION } from '../runtime/plan/names.ts';
+import { ADOPT_ANNOTATION, NODES_OF_LABEL, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATION } from '../runtime/plan/names.ts';
 import {
   annotate,
   at,
@@ -20,6 +20,12 @@ import { accessDenied, memoryOf, missing, refused, retriesOf, volumeFull } from 
 import type { View } from './view.ts';
 
 const editField = (view: View, c: Case): Row => ({ command: edit(view, c.object, fieldIn(c.message)) });
+
+/** The namespace of pods with rights on their node, which the object names. */
+const nodeNamespace = ({ object }: Case): string =>
+  (object.spec as { readonly nodeNamespace?: string } | undefined)?.nodeNamespace ?? '<namespace>';
+const givenTo = (c: Case): string => `${NODES_OF_LABEL}=${c.object.metadata.namespace}`;
+const PRIVILEGED = 'pod-security.kubernetes.io/enforce=privileged';
 
 /** By reason; what a row leaves out comes from the condition's own message and from the table of reasons. */
 const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
@@ -144,6 +150,21 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
       command: `${kubectl(c.object)} patch ${typed(c.object)} --type merge -p '{"spec":{"release":"${release}"}}'`,
     };
   },
+  NamespaceNotFound: (_view, c) => {
+    const name = nodeNamespace(c);
+    return {
+      next: 'create the namespace for pods of the node',
+      command: `kubectl create namespace ${name} && kubectl label namespace ${name} ${PRIVILEGED} ${givenTo(c)}`,
+    };
+  },
+  NamespaceNotGiven: (_view, c) => ({
+    next: 'give the namespace to this cloud, if it is meant for its pods of the node and for nothing else; else create the object again with another spec.nodeNamespace',
+    command: `kubectl label --overwrite namespace ${nodeNamespace(c)} ${givenTo(c)}`,
+  }),
+  NamespaceRefusesPods: (_view, c) => ({
+    next: 'let the namespace admit pods of the node',
+    command: `kubectl label --overwrite namespace ${nodeNamespace(c)} ${PRIVILEGED}`,
+  }),
   NameTaken: (_view, c) => ({ command: `${at(c.root)} get ${c.root.kind.toLowerCase()} ${c.root.name} -o yaml` }),
   AnotherControlPlane: (_view, c) => ({ command: `${kubectl(c.object)} delete ${typed(c.object)}` }),
   Forbidden: (_view, c) =>

@@ -240,6 +240,26 @@ export const REASONS = {
     'An object, database, user, virtual host, pool or catalog entry of that name belongs to another owner, or carries no owner mark.',
     'Choose another name, or hand it over with annotation `openstack.k8s.io/adopt`, as the message says.',
   ),
+  NamespaceNotFound: entry(
+    'User',
+    'The namespace in `spec.nodeNamespace` does not exist.',
+    'Create it with the labels that the message names.',
+  ),
+  NamespaceNotGiven: entry(
+    'User',
+    'The namespace in `spec.nodeNamespace` has no label that gives it to the pods of this cloud.',
+    'Label it as the message says, if it is meant for them alone.',
+  ),
+  NamespaceRefusesPods: entry(
+    'User',
+    'The namespace in `spec.nodeNamespace` enforces a PodSecurity level that refuses pods of the node.',
+    'Label it with pod-security.kubernetes.io/enforce=privileged.',
+  ),
+  NamespaceNotServed: entry(
+    'User',
+    'The namespace in `spec.nodeNamespace` is not among the `--namespaces` of the operator.',
+    'Write an overlay for both namespaces with make overlay, and apply it.',
+  ),
   InUse: entry(
     'User',
     'The object is being deleted and waits, because other objects name it and have data or users in it.',

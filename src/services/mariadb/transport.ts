@@ -29,12 +29,19 @@ export const CLIENTS: readonly AnyKind[] = KINDS.filter(kind =>
   DATABASE_FIELDS.some(field => kind.specFields.includes(field)),
 );
 
-/** Who opens the server by a Secret that has no CA. */
+interface External {
+  readonly hostname?: string;
+  readonly adminSecret?: string;
+}
+
+/** Who opens the server by a Secret that has no CA; another MariaDB may name it as a server that is not its own. */
 async function plainClient(cx: ServerCx): Promise<Cause | undefined> {
-  for (const kind of CLIENTS)
-    for (const { spec, metadata } of cx.wishes(kind))
-      for (const secret of valuesOf(spec, DATABASE_SECRETS)) {
-        const { hostname, 'ca.crt': ca } = (await cx.secretIfAny(secret)) ?? {};
+  for (const kind of [...CLIENTS, MariaDB])
+    for (const { spec, metadata } of cx.wishes(kind)) {
+      const { external } = spec as { readonly external?: External };
+      const secrets = valuesOf(spec, DATABASE_SECRETS);
+      for (const secret of external?.adminSecret === undefined ? secrets : [external.adminSecret]) {
+        const { hostname = external?.hostname, 'ca.crt': ca } = (await cx.secretIfAny(secret)) ?? {};
         if (hostname === undefined || ca !== undefined || !isAt(cx.object, hostname)) continue;
         return {
           reason: 'SecretIncomplete',
@@ -43,6 +50,7 @@ async function plainClient(cx: ServerCx): Promise<Cause | undefined> {
           next: `put the CA of this server into key ca.crt of Secret ${secret}`,
         };
       }
+    }
   return undefined;
 }
 

@@ -107,5 +107,6 @@ it.each([
 
 it('takes nothing else for a host', () => {
   for (const word of CLASSICS) expect(isHost(word), word).toBe(false);
-  for (const word of ['a@b', 'a/b', 'a:1', 'host\n', '', '-a', '300.1.1.1', '1::2::3']) expect(() => urlHost(word), word).toThrow(Unquotable);
+  for (const word of ['a@b', 'a/b', 'a:1', 'host\n', '', '-a', '300.1.1.1', '1::2::3'])
+    expect(() => urlHost(word), word).toThrow(Unquotable);
 });
