@@ -76,8 +76,8 @@ describe(`a cloud whose namespace enforces PodSecurity, ${release}`, { timeout: 
     expect(await stage.list(DaemonSet)).toEqual([]);
     const sets = (await nodes.list(DaemonSet)).map(set => set.metadata.name).sort();
     expect(sets).toEqual([
+      'nova-cell1-libvirt',
       'nova-cell1-libvirt-compute',
-      'nova-cell1-libvirt-libvirt',
       'nova-cell1-libvirt-virtlogd',
       'ovn-controller',
       'ovn-gateway',
