@@ -7,7 +7,7 @@ import { type Authority, makeAuthority } from '../../src/real/certificate.ts';
 import { realClock } from '../../src/real/clock.ts';
 import { realCloud } from '../../src/real/cloud.ts';
 import { databaseUrl } from '../../src/services/links.ts';
-import { mariadbFiles } from '../../src/services/mariadb/files.ts';
+import { initSql, mariadbFiles } from '../../src/services/mariadb/files.ts';
 import { rabbitFiles } from '../../src/services/rabbitmq/files.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../../src/services/tls/trust.ts';
 import { fingerprint } from '../../src/services/tls/x509.ts';
@@ -68,7 +68,7 @@ const rootAt = (port: number, password: string, ca: string) => ({
   password,
   ca,
 });
-async function server() {
+async function server(...more: string[]) {
   const text = here(
     mariadbFiles('', undefined, true)
       .map(file => file.text)
@@ -77,7 +77,7 @@ async function server() {
   );
   const db = await startMariaDb(
     (port, password) => cloud.sql(rootAt(port, password, first.ca)).check(),
-    lines(text, /^(ssl-|tls_version)/),
+    [...lines(text, /^(ssl-|tls_version)/), ...more],
   );
   running.push(db);
   return db;
@@ -112,6 +112,18 @@ describe('a real MariaDB over TLS', () => {
     await sql.check();
     expect(await sql.ensureSecureTransport('OFF')).toBe(true);
     await plain.check();
+  });
+
+  it('refuses them from its start on, where its init file says so', async () => {
+    const init = join(dir, 'init.sql');
+    writeFileSync(
+      init,
+      `${lines(initSql({ user: 'root', password: '' }, true), /require_secure_transport/).join('\n')}\n`,
+    );
+    const { port, rootPassword } = await server(`init_file = ${init}`);
+    await cloud.sql(rootAt(port, rootPassword, first.ca)).check();
+    const plain = cloud.sql({ ...rootAt(port, rootPassword, first.ca), ca: undefined });
+    await expect(plain.check()).rejects.toMatchObject({ fault: 'refused' });
   });
 
   it('shows a renewed certificate when it is told to, without a restart', async () => {

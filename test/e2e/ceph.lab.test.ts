@@ -21,7 +21,8 @@ import { Visitor } from './horizon.ts';
 import { type LabStage, labStage } from './lab.ts';
 import { agentOf, OpenStack } from './openstack.ts';
 import { inPool } from './pools.ts';
-import { gone, ready, until, valueIn } from './stage.ts';
+import { rowsOf } from './sql.ts';
+import { conditionOf, gone, ready, until, valueIn } from './stage.ts';
 import { type Server, Tenant } from './tenant.ts';
 import { Volumes } from './volumes.ts';
 
@@ -94,6 +95,25 @@ describe(`a cloud on Ceph, published with TLS, ${release}`, { timeout: 1_800_000
     const seconds = Math.round((performance.now() - began) / 1000);
     say(`Ready after ${seconds} s (seconds if it was there before)`);
     figure('Ready seconds', seconds);
+  });
+
+  it('takes no plain connection to its database', async () => {
+    let transport: string | undefined;
+    await until(
+      stage,
+      () => `plain connections are refused: ${transport}`,
+      120,
+      async () => {
+        const live = await stage.get(MariaDB, 'mariadb');
+        const condition = live && conditionOf(live, 'SecureTransport');
+        transport = condition?.message;
+        return condition?.status === 'True';
+      },
+    );
+    await expect(rowsOf(stage, 'SELECT 1', 'mariadb', 'plain')).rejects.toThrow(/Access denied/);
+    expect(await rowsOf(stage, "SHOW SESSION STATUS LIKE 'Ssl_version'")).toMatchObject([
+      { Value: expect.stringMatching(/^TLSv1/) },
+    ]);
   });
 
   it('is reached through the ingress under names of its domain, by its certificates', async () => {
