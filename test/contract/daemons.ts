@@ -91,6 +91,8 @@ export async function startMariaDb(
   ready: (port: number, password: string) => Promise<unknown>,
   /** Lines of my.cnf beside those of the test. */
   settings: readonly string[] = [],
+  /** Lines of its init file beside those of the test. */
+  first: readonly string[] = [],
 ): Promise<MariaDb> {
   ensurePackages();
   const dir = folder('mariadb');
@@ -107,7 +109,7 @@ export async function startMariaDb(
     // They would be preferred to 'root'@'%' for connections from this machine.
     "DROP USER IF EXISTS 'root'@'localhost', 'root'@'127.0.0.1', 'root'@'::1';",
   ];
-  writeFileSync(init, `${grants.join('\n')}\n`, { mode: 0o600 });
+  writeFileSync(init, `${[...grants, ...first].join('\n')}\n`, { mode: 0o600 });
   const server = start(
     programs.mariadbd,
     [

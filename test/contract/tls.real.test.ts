@@ -68,7 +68,7 @@ const rootAt = (port: number, password: string, ca: string) => ({
   password,
   ca,
 });
-async function server(...more: string[]) {
+async function server(...statements: string[]) {
   const text = here(
     mariadbFiles('', undefined, true)
       .map(file => file.text)
@@ -77,7 +77,8 @@ async function server(...more: string[]) {
   );
   const db = await startMariaDb(
     (port, password) => cloud.sql(rootAt(port, password, first.ca)).check(),
-    [...lines(text, /^(ssl-|tls_version)/), ...more],
+    lines(text, /^(ssl-|tls_version)/),
+    statements,
   );
   running.push(db);
   return db;
@@ -115,12 +116,9 @@ describe('a real MariaDB over TLS', () => {
   });
 
   it('refuses them from its start on, where its init file says so', async () => {
-    const init = join(dir, 'init.sql');
-    writeFileSync(
-      init,
-      `${lines(initSql({ user: 'root', password: '' }, true), /require_secure_transport/).join('\n')}\n`,
-    );
-    const { port, rootPassword } = await server(`init_file = ${init}`);
+    const init = lines(initSql({ user: 'root', password: '' }, true), /require_secure_transport/);
+    expect(init).toHaveLength(1);
+    const { port, rootPassword } = await server(...init);
     await cloud.sql(rootAt(port, rootPassword, first.ca)).check();
     const plain = cloud.sql({ ...rootAt(port, rootPassword, first.ca), ca: undefined });
     await expect(plain.check()).rejects.toMatchObject({ fault: 'refused' });
