@@ -6,12 +6,16 @@ import { CloudError } from './ports.ts';
  */
 export type Backend = 'MariaDB' | 'RabbitMQ' | 'Keystone' | 'The service';
 
-export const unreachable = (what: Backend, where: string, why: string, cause?: unknown): CloudError =>
-  new CloudError(
-    'unreachable',
-    `${what} at ${where} does not answer (${why}): check that its pods are ready and its Service leads to them`,
-    cause,
-  );
+export const unreachable = (what: Backend, where: string, why: string, cause?: unknown): CloudError => {
+  const untrusted = why.startsWith(TLS);
+  const cure = untrusted
+    ? 'check the certificate that it shows: its end, its names, and the CA in the Secret of its client'
+    : 'check that its pods are ready and its Service leads to them';
+  return new CloudError('unreachable', `${what} at ${where} does not answer (${why}): ${cure}`, cause, untrusted);
+};
+
+/** Begins what clients say of a certificate that they do not accept. */
+export const TLS = 'TLS: ';
 
 export const refused = (what: Backend, where: string, user: string): CloudError =>
   new CloudError(

@@ -147,12 +147,15 @@ export type Changed = boolean;
 export class CloudError extends Error {
   override readonly name = 'CloudError';
   readonly fault: 'unreachable' | 'refused' | 'rejected' | 'taken';
+  /** It is unreachable because of the certificate that it shows. */
+  readonly untrusted: boolean;
   /**
    * `unreachable`: no answer. `refused`: wrong user or password. `rejected`: it answered that it will not.
    * `taken`: the name is somebody else's (ownership.ts).
    */
-  constructor(kind: CloudError['fault'], message: string, cause?: unknown) {
+  constructor(kind: CloudError['fault'], message: string, cause?: unknown, untrusted = false) {
     super(message, { cause });
     this.fault = kind;
+    this.untrusted = untrusted;
   }
 }

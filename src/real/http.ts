@@ -116,12 +116,19 @@ function parse(text: string): unknown {
 
 /** Stable words for what differs in detail from one try to the next. */
 export function reasonOf(error: unknown): string {
-  const { code, name, cause } = (error ?? {}) as { code?: string; name?: string; cause?: unknown };
+  const { code, name, cause, message } = (error ?? {}) as {
+    code?: string;
+    name?: string;
+    cause?: unknown;
+    message?: string;
+  };
   if (name === 'TimeoutError' || code?.includes('TIMEOUT') || code === 'ETIMEDOUT') return 'no answer in time';
   if (code === 'PROTOCOL_CONNECTION_LOST' || code === 'ECONNRESET' || code === 'UND_ERR_SOCKET')
     return 'the connection broke';
   if (code === 'ECONNREFUSED') return 'connection refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name does not resolve';
+  // mysql2 keeps only the words of what Node said.
+  if (code === 'HANDSHAKE_SSL_ERROR' && message) return `TLS: ${message}`;
   if (['ERR_TLS', 'CERT', 'SIGNATURE', 'SSL'].some(part => code?.includes(part))) return `TLS: ${code}`;
   if (code !== undefined) return code;
   return cause === undefined ? 'the connection broke' : reasonOf(cause);

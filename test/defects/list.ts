@@ -39,8 +39,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'the database forgets at a restart to refuse plain connections',
     file: 'src/services/mariadb/index.ts',
-    find: 'const sql = initSql(root, ca !== undefined);',
-    replace: 'const sql = initSql(root, false);',
+    find: "'init.sql': initSql(root, requireTls),",
+    replace: "'init.sql': initSql(root, false),",
     caughtBy: transport('refuses plain connections in the end'),
   },
   {

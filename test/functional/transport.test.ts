@@ -14,7 +14,7 @@ import { hashOf } from '../../src/runtime/plan/canonical.ts';
 import { SPREAD_MS } from '../../src/services/tls/serving.ts';
 import { authority, certificateSecret } from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
-import { host, label, objectOf, passwordIn, readyCloud, secret, sqlOf, template, text } from './services.ts';
+import { cloudWith, host, label, objectOf, passwordIn, readyCloud, secret, sqlOf, template, text } from './services.ts';
 
 /** MariaDB refuses plain connections when the last client speaks TLS, and stops before the first one is plain again. */
 
@@ -246,7 +246,7 @@ describe('a client with a hand-made Secret', () => {
     cloud.apply(hand(cloud), objectOf(Placement, 'hand', { databaseSecret: 'db', ...own, tls }));
     await cloud.sim.run(30_000);
     expect(cloud.backends.refusesPlain(SERVER)).toBe(true);
-    expect(cloud.condition(MariaDB, 'mariadb', 'InputReady')).toMatchObject({ status: 'False' });
+    expect(cloud.condition(MariaDB, 'mariadb', 'SecureTransport')).toMatchObject({ status: 'False' });
     expect(cloud.condition(Placement, 'hand', 'DatabaseReady')).toMatchObject({
       reason: 'SecretIncomplete',
       message: expect.stringContaining('MariaDB mariadb refuses connections without TLS'),
@@ -256,4 +256,91 @@ describe('a client with a hand-made Secret', () => {
     await cloud.ready(Placement, 'hand');
     expect([...watched.victims]).toEqual([]);
   }, 60_000);
+});
+
+/** The clock of the embedded world at its start. */
+const STARTS = Date.parse('2026-01-05T08:00:00Z');
+
+describe('a server that can not be told', { timeout: 60_000 }, () => {
+  const sections = { tls: { enabled: true }, mariadb: own, rabbitmq: own, memcached: own, keystone: own };
+  const paused = (value: string | null) => ({ metadata: { annotations: { 'openstack.k8s.io/paused': value } } });
+  const pause = (cloud: Cloud, value: 'true' | null) => cloud.hands.patch(MariaDB, NS, 'mariadb', paused(value));
+  const started = async (wanted: object = sections, options: object = {}, ...more: AnyObject[]): Promise<Cloud> => {
+    const cloud = await readyCloud(wanted, each => each.apply(certificateSecret('cert', first), ...more), options);
+    await rest(cloud);
+    expect(cloud.backends.refusesPlain(SERVER)).toBe(true);
+    return cloud;
+  };
+  const becomesPlain = async (cloud: Cloud): Promise<void> => {
+    await cloud.sim.run(600_000);
+    await cloud.ready(MariaDB, 'mariadb');
+    expect(cloud.backends.refusesPlain(SERVER)).toBe(false);
+    expect(cloud.get(MariaDB, 'mariadb')?.status).not.toHaveProperty('secureTransport');
+  };
+
+  it('because its certificate has ended: TLS can still be switched off', async () => {
+    let ended = false;
+    let cloud: Cloud | undefined;
+    // As long as the pod has the certificate, which simulated servers show without a look at the date.
+    const shows = () => JSON.stringify(cloud?.get(Pod, 'mariadb-0')?.spec ?? {}).includes('mariadb-tls');
+    const backendFaults = (call: BackendCall): void => {
+      if (ended && call.port === 'sql' && shows()) throw unreachable('MariaDB', SERVER, 'TLS: certificate has expired');
+    };
+    cloud = await started(sections, { backendFaults });
+    ended = true;
+    cloud.apply(cloudWith({}));
+    await becomesPlain(cloud);
+  });
+
+  it('because its password was replaced in the same edit', async () => {
+    const root = (password: string) => secret('root', { password });
+    const cloud = await started({ ...sections, mariadb: { ...own, secret: 'root' } }, {}, root('one'));
+    pause(cloud, 'true');
+    await rest(cloud);
+    cloud.apply(root('two'), cloudWith({ mariadb: { secret: 'root' } }));
+    await rest(cloud);
+    pause(cloud, null);
+    await becomesPlain(cloud);
+  });
+
+  it('because its generated password was deleted', async () => {
+    const cloud = await started();
+    pause(cloud, 'true');
+    await rest(cloud);
+    cloud.hands.remove(Secret, NS, 'mariadb-root');
+    cloud.apply(cloudWith({}));
+    await rest(cloud);
+    pause(cloud, null);
+    await becomesPlain(cloud);
+  });
+
+  it('takes a plain client also while the source of its certificate is damaged', async () => {
+    const cloud = await started();
+    sqlOf(cloud).databases.hand = { schemas: [] };
+    cloud.hands.patch(Secret, NS, 'cert', { data: { 'tls.key': btoa('nonsense') } });
+    await rest(cloud);
+    cloud.apply(hand(cloud), objectOf(Placement, 'hand', { databaseSecret: 'db', tls: { enabled: false } }));
+    await cloud.sim.run(600_000);
+    expect(cloud.condition(Placement, 'hand', 'DatabaseReady')).toMatchObject({ status: 'True' });
+    expect(cloud.backends.refusesPlain(SERVER)).toBe(false);
+  });
+
+  it('restarts for a certificate that comes after the end of the one before, and for no other', async () => {
+    const until = (ms: number) => certificateSecret('cert', first, { to: STARTS + ms });
+    const cloud = await readyCloud(sections, each => each.apply(until(7_200_000)));
+    await rest(cloud);
+    const pod = () => cloud.get(Pod, 'mariadb-0')?.metadata.uid;
+    const before = pod();
+    cloud.apply(until(7_300_000));
+    await cloud.sim.run(600_000);
+    expect(pod()).toBe(before);
+    await cloud.sim.run(10_800_000);
+    expect(pod()).toBe(before);
+    cloud.apply(certificateSecret('cert', first));
+    await cloud.sim.run(600_000);
+    expect(pod()).not.toBe(before);
+    const after = pod();
+    await cloud.sim.run(600_000);
+    expect(pod()).toBe(after);
+  });
 });

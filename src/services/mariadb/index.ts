@@ -20,9 +20,9 @@ import type { Place } from '../names.ts';
 import { isolation } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
 import { checkServer, deployed, serverCertificate, serverPods, serverServices, serverStart } from '../server.ts';
-import { MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { MANAGES, overTls, READS, type Shown } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
-import { fingerprint } from '../tls/x509.ts';
+import { endOf, fingerprint } from '../tls/x509.ts';
 import { namedBy, usersBy } from '../users.ts';
 import { adminAddress, initSecret, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
 import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
@@ -82,7 +82,7 @@ const config = row('ConfigReady', {
       volumes: tlsVolumes(undefined, own),
     };
     const { root, requireTls } = input ?? { root: { user: ROOT, password: '' }, requireTls: false };
-    const mark = await rootMark(cx, root, requireTls ? own?.trust : undefined);
+    const mark = await rootMark(cx, root, own, requireTls);
     const files = mariadbFiles(mark, await plainText(cx), own !== undefined);
     return { process, config: await configSecret(cx, [...files, kollaStart(process, files, serverStart(cx))]) };
   },
@@ -92,16 +92,31 @@ const rootAccount = (cx: Place): Account => ({ target: 'root', secret: `${cx.nam
 
 /**
  * What the server sets root's password from at each start, mounted live: a login that we replaced is in the server already,
- * and no reason to restart it. One that somebody else wrote into the Secret is, because only a start can set it. `ca`: of a
- * server that refuses plain connections, also after a start; no reason to restart it either.
+ * and no reason to restart it. One that somebody else wrote into the Secret is, because only a start can set it. So is a
+ * certificate that comes after the end of the one before: nobody could tell the server to read it, because nobody accepts
+ * what it shows. That it refuses plain connections, also after a start, is no reason.
  */
-async function rootMark(cx: Cx<MariaDBObject>, root: Login, ca: string | undefined): Promise<string> {
+async function rootMark(
+  cx: Cx<MariaDBObject>,
+  root: Login,
+  own: Shown | undefined,
+  requireTls: boolean,
+): Promise<string> {
   const before = await cx.secretIfAny(initSecret(cx.object));
   const seen = shortHash(root.user, root.password);
   const ours = before !== undefined && (before.seen === seen || before.user !== root.user);
-  const mark = ours ? (before.mark ?? seen) : seen;
-  const sql = initSql(root, ca !== undefined);
-  const data = { 'init.sql': sql, user: root.user, seen, mark, ...(ca !== undefined && { 'ca.crt': ca }) };
+  const kept = ours ? (before.mark ?? seen) : seen;
+  const end = own && endOf(own.crt);
+  const late = Number(before?.[END] ?? end) < Math.min(cx.serverTime(), end ?? 0);
+  const mark = late ? shortHash(seen, own?.crt) : kept;
+  const data = {
+    'init.sql': initSql(root, requireTls),
+    user: root.user,
+    seen,
+    mark,
+    ...(end !== undefined && { [END]: `${end}` }),
+    ...(requireTls && own && { 'ca.crt': own.trust }),
+  };
   await cx.apply(Secret, {
     metadata: { name: initSecret(cx.object) },
     type: 'Opaque',
@@ -109,6 +124,9 @@ async function rootMark(cx: Cx<MariaDBObject>, root: Login, ca: string | undefin
   });
   return mark;
 }
+
+/** Key of the init Secret: when the certificate ends that the server was last given, in milliseconds. */
+const END = 'certificate-end';
 
 const expose = serverServices<MariaDBObject>(() => ({ mysql: PORT }));
 

@@ -3,10 +3,10 @@ import { KINDS } from '../../../api/kinds.ts';
 import { MariaDB } from '../../../api/openstack/mariadb.ts';
 import { CloudError } from '../../cloud/ports.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { StatefulSet } from '../../kube/resource.ts';
+import { Secret, StatefulSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { isReady } from '../../runtime/plan/ready.ts';
-import { type Cause, wait } from '../../runtime/plan/unmet.ts';
+import { type Cause, Unmet, wait } from '../../runtime/plan/unmet.ts';
 import { whoMounts } from '../credentials.ts';
 import { overTls } from '../tls/certificate.ts';
 import { DATABASE_FIELDS, DATABASE_SECRETS, namedBy, usersOf, valuesOf } from '../users.ts';
@@ -17,7 +17,7 @@ import { adminAddress, isAt, type MariaDBObject } from './address.ts';
  * switched on after the last client speaks TLS, and off before the first one, or the server, goes back to plain:
  *
  *   on   status.secureTransport becomes true while it is still off. Whoever is about to open a plain way waits from then
- *        on (mayBePlain), and whoever began before is seen by the next pass, which looks again and only then switches.
+ *        on (takesPlain), and whoever began before is seen by the next pass, which looks again and only then switches.
  *   off  in the first row of the pass that sees the edit, before config and pods; status says so at its end. Objects that
  *        name the server wait until it is Ready at its new generation (cx.ready), others for the status.
  */
@@ -43,6 +43,14 @@ async function plainClient(cx: ServerCx): Promise<Cause | undefined> {
       for (const secret of external?.adminSecret === undefined ? secrets : [external.adminSecret]) {
         const { hostname = external?.hostname, 'ca.crt': ca } = (await cx.secretIfAny(secret)) ?? {};
         if (hostname === undefined || ca !== undefined || !isAt(cx.object, hostname)) continue;
+        // Whoever made it follows when it is Ready.
+        if (cx.get(Secret, secret) !== undefined)
+          return {
+            reason: 'NotReady',
+            what: `${kind.kind} ${metadata.name} opens this server without TLS until Secret ${secret} has its CA, so such connections are taken too`,
+            who: 'Operator',
+            next: 'write it there',
+          };
         return {
           reason: 'SecretIncomplete',
           what: `${kind.kind} ${metadata.name} opens this server by Secret ${secret}, which has no key ca.crt, so connections without TLS are taken too`,
@@ -86,15 +94,35 @@ async function laggard(cx: ServerCx): Promise<Cause | undefined> {
  */
 export async function stepBack(cx: ServerCx): Promise<boolean> {
   if (cx.status.secureTransport !== true) return false;
-  if (overTls(cx.spec) && (await plainClient(cx)) === undefined) return true;
+  const off = !overTls(cx.spec);
+  if (!off && (await plainClient(cx)) === undefined) return true;
   try {
     await cx.cloud.sql(await adminAddress(cx, cx.object)).ensureSecureTransport('OFF');
   } catch (error) {
-    const { readyReplicas = 0 } = (cx.get(StatefulSet, cx.name)?.status ?? {}) as { readonly readyReplicas?: number };
-    // One that is down refuses nobody, and may need what comes next to come up. It is looked at when it answers.
-    if (!(error instanceof CloudError && error.fault === 'unreachable' && readyReplicas === 0)) throw error;
+    // Who waits for a plain way goes on waiting; a certificate or password that is to be mended must not wait for this.
+    if (!off) {
+      cx.again(TRY_AGAIN_MS);
+      return true;
+    }
+    if (startsAnew(cx, error)) return false;
+    throw error;
   }
+  // Of a server that is to be plain, only when it is: until then its clients wait for it to be Ready.
+  if (!off) cx.report({ secureTransport: false });
   return false;
+}
+
+const TRY_AGAIN_MS = 15_000;
+
+/**
+ * Whether a server that is to be plain can be left to its restart, from which on it takes plain connections: it can't be
+ * told before, because it is down, does not know our password any more, or shows a certificate that nobody accepts.
+ */
+function startsAnew(cx: ServerCx, error: unknown): boolean {
+  if (error instanceof Unmet) return error.reason === 'SecretNotFound' || error.reason === 'SecretIncomplete';
+  if (!(error instanceof CloudError)) return false;
+  const { readyReplicas = 0 } = (cx.get(StatefulSet, cx.name)?.status ?? {}) as { readonly readyReplicas?: number };
+  return error.fault === 'refused' || (error.fault === 'unreachable' && (error.untrusted || readyReplicas === 0));
 }
 
 /** Who looks at its own status is run again when that is written: what it announces is acted upon in the next pass. */
