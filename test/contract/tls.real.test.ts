@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Authority, makeAuthority } from '../../src/real/certificate.ts';
 import { realClock } from '../../src/real/clock.ts';
 import { realCloud } from '../../src/real/cloud.ts';
+import { realSql } from '../../src/real/sql.ts';
 import { databaseUrl } from '../../src/services/links.ts';
 import { initSql, mariadbFiles } from '../../src/services/mariadb/files.ts';
 import { rabbitFiles } from '../../src/services/rabbitmq/files.ts';
@@ -96,6 +97,16 @@ describe('a real MariaDB over TLS', () => {
     await expect(cloud.sql(rootAt(port, rootPassword, second.ca)).check()).rejects.toMatchObject({
       fault: 'unreachable',
       message: expect.stringContaining('TLS'),
+    });
+  });
+
+  it('is not opened where its certificate is for another name than the one that was asked for', async () => {
+    const { port, rootPassword } = await database();
+    const at = { ...rootAt(port, rootPassword, first.ca), host: 'other.example.org' };
+    await expect(realSql(at, async () => ({ host: '127.0.0.1', port })).check()).rejects.toMatchObject({
+      fault: 'unreachable',
+      untrusted: true,
+      message: expect.stringContaining('altnames'),
     });
   });
 
