@@ -126,10 +126,10 @@ export async function admit<O extends Managed>(
   name: string,
   instances: readonly string[],
   doors: readonly Door[],
-  kind?: string,
+  kind: string,
 ): Promise<void> {
   const chosen = {
-    ...(kind !== undefined && { matchLabels: { [KIND_LABEL]: kind.toLowerCase() } }),
+    matchLabels: { [KIND_LABEL]: kind.toLowerCase() },
     matchExpressions: [{ key: INSTANCE_LABEL, operator: 'In', values: [...instances] }],
   };
   const ingress = [{ from: [{ podSelector: chosen }] }, ...doors.flatMap(door => rulesOf(cx, door))];
