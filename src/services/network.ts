@@ -59,10 +59,12 @@ function nodeNamespaces<O extends Managed>(cx: Cx<O>, link: Link): readonly stri
 
 const isNamespace = (name: string) => ({ matchLabels: { 'kubernetes.io/metadata.name': name } });
 
+/** Agents are the only clients of a network in a namespace of nodes, and open no connection to it. */
 function clientsOf<O extends Managed>(cx: Cx<O>, link: Link): NetworkPolicyPeer[] {
   const values = kindsWith(link).map(labelOf).sort();
   const here = { podSelector: { matchExpressions: [{ key: KIND_LABEL, operator: 'In', values }] } };
-  return [here, ...nodeNamespaces(cx, link).map(name => ({ namespaceSelector: isNamespace(name), ...here }))];
+  const elsewhere = link === 'network' ? [] : nodeNamespaces(cx, link);
+  return [here, ...elsewhere.map(name => ({ namespaceSelector: isNamespace(name), ...here }))];
 }
 
 /** It makes databases, users and vhosts. */
