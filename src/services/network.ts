@@ -3,9 +3,10 @@ import type { NetworkPolicyIngressRule, NetworkPolicyPeer } from 'kubernetes-typ
 import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
-import { NetworkPolicy, Pod } from '../kube/resource.ts';
+import { NetworkPolicy, Pod, StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
+import { OWNER_NAMESPACE_LABEL } from '../runtime/plan/names.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
 import { DATABASE_FIELDS } from './users.ts';
 
@@ -44,24 +45,61 @@ const kindsWith = (link: Link): readonly AnyKind[] =>
   KINDS.filter(kind => LINKS[link].some(field => kind.specFields.includes(field)));
 const labelOf = ({ kind }: AnyKind): string => kind.toLowerCase();
 
-const clientsOf = (link: Link): NetworkPolicyPeer => ({
-  podSelector: { matchExpressions: [{ key: KIND_LABEL, operator: 'In', values: kindsWith(link).map(labelOf).sort() }] },
-});
+/** Clients that may have pods in a namespace of nodes: a plan must read them. */
+export const clientsOnNodes = (link: Link): readonly AnyKind[] =>
+  kindsWith(link).filter(kind => kind.specFields.includes('nodeNamespace'));
+
+/** Where they have them, beside this namespace. */
+function nodeNamespaces<O extends Managed>(cx: Cx<O>, link: Link): readonly string[] {
+  const named = clientsOnNodes(link)
+    .flatMap(kind => cx.wishes(kind))
+    .map(({ spec }) => (spec as { readonly nodeNamespace?: string }).nodeNamespace ?? '');
+  return [...new Set(named)].filter(name => name !== '' && name !== cx.namespace).sort();
+}
+
+const isNamespace = (name: string) => ({ matchLabels: { 'kubernetes.io/metadata.name': name } });
+
+/** Agents are the only clients of a network in a namespace of nodes, and open no connection to it. */
+function clientsOf<O extends Managed>(cx: Cx<O>, link: Link): NetworkPolicyPeer[] {
+  const values = kindsWith(link).map(labelOf).sort();
+  const here = { podSelector: { matchExpressions: [{ key: KIND_LABEL, operator: 'In', values }] } };
+  const elsewhere = link === 'network' ? [] : nodeNamespaces(cx, link);
+  return [here, ...elsewhere.map(name => ({ namespaceSelector: isNamespace(name), ...here }))];
+}
 
 /** It makes databases, users and vhosts. */
 const operatorOf = (env: Cx<Managed>['env']): NetworkPolicyPeer => ({
-  namespaceSelector: {
-    matchLabels: { 'kubernetes.io/metadata.name': env.POD_NAMESPACE ?? 'openstack-operator-system' },
-  },
+  namespaceSelector: isNamespace(env.POD_NAMESPACE ?? 'openstack-operator-system'),
   podSelector: { matchLabels: { [KIND_LABEL]: OPERATOR } },
 });
 
-/** From their pods in this namespace, and not from Nodes: only nodes with such a pod get in, and it follows the pod. */
+/** From their pods, and not from Nodes: only nodes with such a pod get in, and it follows the pod. */
 function nodesOf<O extends Managed>(cx: Cx<O>, link: Link): NetworkPolicyPeer[] {
-  const pods = kindsWith(link).flatMap(kind => cx.list(Pod, { [KIND_LABEL]: labelOf(kind) }));
+  const pods = [
+    ...kindsWith(link).flatMap(kind => cx.list(Pod, { [KIND_LABEL]: labelOf(kind) })),
+    ...nodeNamespaces(cx, link).flatMap(namespace => podsAt(cx, namespace, clientsOnNodes(link))),
+  ];
   return [...new Set(pods.flatMap(nodeAddresses))]
     .sort()
     .map(ip => ({ ipBlock: { cidr: `${ip}/${ip.includes(':') ? 128 : 32}` } }));
+}
+
+/**
+ * Of objects of this namespace only: anybody may name any namespace. Pods do not say whose they are, what made them does.
+ * Those of DaemonSets are agents, which open none of these connections.
+ */
+function podsAt<O extends Managed>(
+  cx: Cx<O>,
+  namespace: string,
+  kinds: readonly AnyKind[],
+): readonly DeepReadonly<AnyObject>[] {
+  const there = cx.at(namespace);
+  const isOurs = ({ metadata }: DeepReadonly<AnyObject>): boolean => {
+    const maker = metadata.ownerReferences?.find(ref => ref.controller && ref.kind === StatefulSet.kind);
+    const set = maker && there.get(StatefulSet, maker.name);
+    return set?.metadata.uid === maker?.uid && set?.metadata.labels?.[OWNER_NAMESPACE_LABEL] === cx.namespace;
+  };
+  return kinds.flatMap(kind => there.list(Pod, { [KIND_LABEL]: labelOf(kind) })).filter(isOurs);
 }
 
 function nodeAddresses({ spec, status }: DeepReadonly<AnyObject>): readonly string[] {
@@ -72,7 +110,7 @@ function nodeAddresses({ spec, status }: DeepReadonly<AnyObject>): readonly stri
 
 function peersOf<O extends Managed>(cx: Cx<O>, guest: Guest): readonly NetworkPolicyPeer[] {
   if (guest === 'operator') return [operatorOf(cx.env)];
-  return typeof guest === 'string' ? [clientsOf(guest)] : nodesOf(cx, guest.nodesOf);
+  return typeof guest === 'string' ? clientsOf(cx, guest) : nodesOf(cx, guest.nodesOf);
 }
 
 function rulesOf<O extends Managed>(cx: Cx<O>, { ports: numbers, from }: Door): NetworkPolicyIngressRule[] {
@@ -90,10 +128,10 @@ export async function admit<O extends Managed>(
   name: string,
   instances: readonly string[],
   doors: readonly Door[],
-  kind?: string,
+  kind: string,
 ): Promise<void> {
   const chosen = {
-    ...(kind !== undefined && { matchLabels: { [KIND_LABEL]: kind.toLowerCase() } }),
+    matchLabels: { [KIND_LABEL]: kind.toLowerCase() },
     matchExpressions: [{ key: INSTANCE_LABEL, operator: 'In', values: [...instances] }],
   };
   const ingress = [{ from: [{ podSelector: chosen }] }, ...doors.flatMap(door => rulesOf(cx, door))];

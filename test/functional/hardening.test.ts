@@ -17,6 +17,7 @@ import {
   Service,
   StatefulSet,
 } from '../../src/kube/resource.ts';
+import { NODES_OF_LABEL } from '../../src/runtime/plan/names.ts';
 import { Cloud, NS } from './cloud.ts';
 import { containersOf, violations } from './podsecurity.ts';
 import { admits, type From, matches } from './policies.ts';
@@ -57,8 +58,12 @@ describe('disruption budgets', () => {
 
 const minimal = parse(readFileSync('config/samples/controlplane_minimal.yaml', 'utf8')) as AnyObject & { spec: object };
 
+const NODES = 'openstack-nodes';
+
 async function wholeCloud(spec: object): Promise<Cloud> {
   const cloud = await Cloud.start();
+  const labels = { 'pod-security.kubernetes.io/enforce': 'privileged', [NODES_OF_LABEL]: NS };
+  cloud.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NODES, labels } });
   const [node] = cloud.hands.list(Node, '');
   label(cloud, node!.metadata.name, { 'openstack.k8s.io/compute': '', 'openstack.k8s.io/gateway': '' });
   cloud.apply({ ...minimal, spec: { ...minimal.spec, ...spec } });
@@ -192,14 +197,17 @@ describe('pods of the minimal cloud', () => {
 });
 
 /** Addresses of Services that a pod's mounted files hold: `host:port`, also where one is named by its IP. */
-function addressesIn(cloud: Cloud, pod: PodSpec): Set<string> {
+function addressesIn(cloud: Cloud, { metadata, spec }: AnyObject): Set<string> {
+  const pod = spec as PodSpec;
   const byAddress = new Map(
     cloud.hands
       .list(Service, NS)
       .map(service => [(service.spec as { clusterIP?: string }).clusterIP, service.metadata.name]),
   );
   const names = (pod.volumes ?? []).flatMap(volume => volume.secret?.secretName ?? []);
-  const texts = names.flatMap(name => Object.values((cloud.get(Secret, name)?.data ?? {}) as Record<string, string>));
+  const texts = names.flatMap(name =>
+    Object.values((cloud.hands.get(Secret, metadata.namespace ?? '', name)?.data ?? {}) as Record<string, string>),
+  );
   const found = texts
     .map(text => Buffer.from(text, 'base64').toString())
     .flatMap(text => [...text.matchAll(/\b([a-z0-9-]+)\.openstack\.svc\.cluster\.local:(\d+)/g)]);
@@ -217,64 +225,96 @@ const NEVER_CALLED: readonly (readonly [pod: RegExp, service: RegExp, why: strin
 ];
 
 describe('network policies', () => {
-  it('are one switch for the cloud, admit every way that a config names, and no stranger', async () => {
-    const local = { name: 'local', type: 'nfs', shares: ['nfs.example.org:/volumes'] };
-    const sections = {
-      cinder: { enabled: true, backends: [local] },
-      heat: { enabled: true },
-      horizon: { enabled: true },
-    };
-    const cloud = await wholeCloud({ ...sections, networkPolicy: { enabled: true } });
-    const policies = () => cloud.hands.list(NetworkPolicy, NS).map(policy => policy.spec as NetworkPolicySpec);
-    const pods = cloud.hands.list(Pod, NS);
-    const labelsOf = (object: AnyObject) => object.metadata.labels ?? {};
-    const reach = (service: string, port: number, from: From): boolean => {
-      const { selector } = (cloud.get(Service, service)?.spec ?? {}) as { selector: Record<string, string> };
-      const targets = pods.filter(pod => matches({ matchLabels: selector }, labelsOf(pod)));
-      expect(targets.length, service).toBeGreaterThan(0);
-      return targets.every(target => admits(policies(), labelsOf(target), port, from, NS));
-    };
-    const [ways, shut] = [new Set<string>(), new Set<string>()];
-    for (const pod of pods) {
-      const spec = pod.spec as PodSpec;
-      const { podIP = '' } = (pod.status ?? {}) as { podIP?: string };
-      const from: From = spec.hostNetwork ? { host: podIP } : { pod: labelsOf(pod), namespace: NS };
-      for (const address of addressesIn(cloud, spec)) {
-        const [service = '', port] = address.split(':');
-        const never = NEVER_CALLED.some(([who, whom]) => who.test(pod.metadata.name) && whom.test(address));
-        expect(reach(service, Number(port), from), `${pod.metadata.name} -> ${address}`).toBe(!never);
-        (never ? shut : ways).add(`${pod.metadata.name} ${address}`);
+  it.each([
+    ['everything', NS, {}],
+    ['a namespace for nodes', NODES, { nodeNamespace: NODES }],
+  ])(
+    'are one switch for the cloud with %s in it, admit every way that a config names, and no stranger',
+    async (_, onNodes, where) => {
+      const local = { name: 'local', type: 'nfs', shares: ['nfs.example.org:/volumes'] };
+      const sections = {
+        // Its volumes are on the network of a node, and its backups have an address of their own.
+        cinder: { enabled: true, backends: [local], backup: { enabled: true, driver: 'swift' } },
+        heat: { enabled: true },
+        horizon: { enabled: true },
+      };
+      const cloud = await wholeCloud({ ...where, ...sections, networkPolicy: { enabled: true } });
+      const policies = () => cloud.hands.list(NetworkPolicy, NS).map(policy => policy.spec as NetworkPolicySpec);
+      const pods = cloud.hands.list(Pod, NS);
+      const all = onNodes === NS ? pods : [...pods, ...cloud.hands.list(Pod, onNodes)];
+      const labelsOf = (object: AnyObject) => object.metadata.labels ?? {};
+      const reach = (service: string, port: number, from: From): boolean => {
+        const { selector } = (cloud.get(Service, service)?.spec ?? {}) as { selector: Record<string, string> };
+        const targets = pods.filter(pod => matches({ matchLabels: selector }, labelsOf(pod)));
+        expect(targets.length, service).toBeGreaterThan(0);
+        return targets.every(target => admits(policies(), labelsOf(target), port, from, NS));
+      };
+      const [ways, shut] = [new Set<string>(), new Set<string>()];
+      for (const pod of all) {
+        const spec = pod.spec as PodSpec;
+        const { podIP = '' } = (pod.status ?? {}) as { podIP?: string };
+        const from: From = spec.hostNetwork
+          ? { host: podIP }
+          : { pod: labelsOf(pod), namespace: pod.metadata.namespace ?? '' };
+        for (const address of addressesIn(cloud, pod)) {
+          const [service = '', port] = address.split(':');
+          const never = NEVER_CALLED.some(([who, whom]) => who.test(pod.metadata.name) && whom.test(address));
+          expect(reach(service, Number(port), from), `${pod.metadata.name} -> ${address}`).toBe(!never);
+          (never ? shut : ways).add(`${pod.metadata.name} ${address}`);
+        }
       }
-    }
-    expect(ways.size).toBeGreaterThan(70);
-    expect(shut.size).toBe(NEVER_CALLED.length);
-    const stranger: From = { pod: { app: 'shell' }, namespace: NS };
-    const operator: From = {
-      pod: { 'app.kubernetes.io/name': 'openstack-operator' },
-      namespace: 'openstack-operator-system',
-    };
-    for (const [service, port, works] of [
-      ['mariadb', 3306, true],
-      ['memcached', 11211, false],
-      ['rabbitmq', 15672, true],
-      ['ovn-nb', 6641, false],
-    ] as const) {
-      expect(reach(service, port, stranger), service).toBe(false);
-      expect(reach(service, port, { host: '192.0.2.1' }), service).toBe(false);
-      expect(reach(service, port, { ...operator, namespace: NS }), service).toBe(false);
-      expect(reach(service, port, operator), service).toBe(works);
-    }
-    for (const [service, port] of [
-      ['keystone-api', 5000],
-      ['rabbitmq', 5672],
-      ['ovn-sb', 6642],
-    ] as const)
-      for (const from of [stranger, { host: '192.0.2.1' }]) expect(reach(service, port, from), service).toBe(true);
-    for (const conductor of pods.filter(pod => pod.metadata.name.includes('conductor-0')))
-      expect(admits(policies(), labelsOf(conductor), 22, stranger, NS)).toBe(false);
-    cloud.apply({ ...minimal, spec: { ...minimal.spec } });
-    await cloud.settle();
-    expect(policies()).toEqual([]);
-    expect(cloud.condition(OpenStackControlPlane, minimal.metadata.name)?.status).toBe('True');
-  }, 240_000);
+      expect(ways.size).toBeGreaterThan(70);
+      expect(shut.size).toBe(NEVER_CALLED.length);
+      for (const name of ['cinder-volume-local-0', 'cinder-backup-0']) {
+        expect(all.find(pod => pod.metadata.name === name)?.metadata.namespace).toBe(onNodes);
+        expect(ways).toContain(`${name} mariadb:3306`);
+      }
+      for (const namespace of [NS, NODES, 'elsewhere'])
+        expect(reach('mariadb', 3306, { pod: { 'app.kubernetes.io/name': 'cinder' }, namespace }), namespace).toBe(
+          [NS, onNodes].includes(namespace),
+        );
+      expect(reach('ovn-nb', 6641, { pod: { 'app.kubernetes.io/name': 'neutron' }, namespace: NODES })).toBe(false);
+      // The policy follows pods that go and come.
+      const volume = ['cinder-volume-local-0', onNodes] as const;
+      const { podIP: host = '' } = (cloud.hands.get(Pod, volume[1], volume[0])?.status ?? {}) as { podIP?: string };
+      cloud.hands.patch(Pod, volume[1], volume[0], { metadata: { labels: { 'app.kubernetes.io/name': 'debug' } } });
+      await cloud.settle();
+      expect(reach('mariadb', 3306, { host })).toBe(false);
+      cloud.hands.remove(Pod, volume[1], volume[0]);
+      await cloud.settle();
+      expect(reach('mariadb', 3306, { host })).toBe(true);
+      const stranger: From = { pod: { app: 'shell' }, namespace: NS };
+      const operator: From = {
+        pod: { 'app.kubernetes.io/name': 'openstack-operator' },
+        namespace: 'openstack-operator-system',
+      };
+      for (const [service, port, works] of [
+        ['mariadb', 3306, true],
+        ['memcached', 11211, false],
+        ['rabbitmq', 15672, true],
+        ['ovn-nb', 6641, false],
+      ] as const) {
+        expect(reach(service, port, stranger), service).toBe(false);
+        expect(reach(service, port, { host: '192.0.2.1' }), service).toBe(false);
+        expect(reach(service, port, { ...operator, namespace: NS }), service).toBe(false);
+        expect(reach(service, port, operator), service).toBe(works);
+      }
+      for (const [service, port] of [
+        ['keystone-api', 5000],
+        ['rabbitmq', 5672],
+        ['ovn-sb', 6642],
+      ] as const)
+        for (const from of [stranger, { host: '192.0.2.1' }]) expect(reach(service, port, from), service).toBe(true);
+      for (const conductor of pods.filter(pod => pod.metadata.name.includes('conductor-0')))
+        expect(admits(policies(), labelsOf(conductor), 22, stranger, NS)).toBe(false);
+      // Objects of two kinds may have one name.
+      const namesake = { 'app.kubernetes.io/name': 'horizon', 'app.kubernetes.io/instance': 'nova-scheduler' };
+      expect(admits(policies(), namesake, 80, stranger, NS)).toBe(true);
+      cloud.apply({ ...minimal, spec: { ...minimal.spec, ...where } });
+      await cloud.settle();
+      expect(policies()).toEqual([]);
+      expect(cloud.condition(OpenStackControlPlane, minimal.metadata.name)?.status).toBe('True');
+    },
+    240_000,
+  );
 });

@@ -81,6 +81,8 @@ export interface Cx<O extends Managed> extends Acts {
   readonly nodes: Acts;
   /** Each of the two once: where to look for whoever uses something of this object. */
   readonly places: readonly Acts[];
+  /** To look into a namespace that the spec.nodeNamespace of another object names. What lies there tells by labels whose it is. */
+  at(namespace: string): Pick<Acts, 'get' | 'list'>;
   /**
    * What somebody wants of an object, not how far it is: without its status, whose changes do not run this object.
    * A cloud writes its status dozens of times while it comes up, and everything below it looks up to it.

@@ -405,6 +405,7 @@ export class Pass<O extends Managed> {
       ...home,
       nodes,
       places: this.hasNodes ? [home, nodes] : [home],
+      at: namespace => this.#acts(row, namespace),
       wish: (resource, name) => this.#wish(resource, name),
       wishes: resource => this.#wishes(resource),
       ready: (kind, name, field) => this.#ready(kind, name, field),

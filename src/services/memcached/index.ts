@@ -6,7 +6,7 @@ import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
-import { isolation } from '../network.ts';
+import { clientsOnNodes, isolation } from '../network.ts';
 import { overrideOf } from '../override.ts';
 import { askedBy, kollaStart, type Process, podTemplate } from '../pod.ts';
 import { reportPods, serverStart } from '../server.ts';
@@ -136,6 +136,6 @@ export const memcached = plan(
   { input, own, config, expose, pods, network, rotating },
   {
     manages: [NetworkPolicy, PodDisruptionBudget, Secret, Service, StatefulSet, ...MANAGES],
-    reads: [Pod, ...READS],
+    reads: [Pod, ...READS, ...clientsOnNodes('cache')],
   },
 );

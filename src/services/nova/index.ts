@@ -1,7 +1,9 @@
+import type { AnyKind } from '../../../api/kind.ts';
 import { NovaAPI } from '../../../api/nova/api.ts';
 import { NovaCell } from '../../../api/nova/cell.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../../api/nova/metadata.ts';
+import { NovaNoVNCProxy } from '../../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
@@ -439,24 +441,25 @@ const rotating = rotation<NovaObject>(
   { input, apiDatabase, logins, cells },
 );
 
-/** For the pods of its parts, which do not know of each other. Their names tell whose they are, their labels do not. */
+/** For the pods of its parts, which do not know of each other. Names of parts tell whose they are, and other kinds may have them too. */
 const network = row('NetworkPolicyReady', {
   when: isolated,
   run: async cx => {
     const all = [cx.name, ...cellsOf(cx.spec).map(cell => cellObject(cx.name, cell.name))];
-    const policy = (part: string, owners: readonly string[], ports: readonly number[]) =>
+    const policy = ({ kind }: AnyKind, part: string, owners: readonly string[], ports: readonly number[]) =>
       admit(
         cx,
         `nova-${cx.name}-${part}`,
         owners.map(owner => `${owner}-${part}`),
         [open(ports)],
+        kind,
       );
     await cx.all([
-      policy('api', [cx.name], [API_PORT]),
-      policy('metadata', [...all, `${cx.name}-spare`], [METADATA_PORT]),
-      policy('novncproxy', all.slice(1), [CONSOLE_PORT]),
-      policy('scheduler', [cx.name], []),
-      policy('conductor', all.slice(1), []),
+      policy(NovaAPI, 'api', [cx.name], [API_PORT]),
+      policy(NovaMetadata, 'metadata', [...all, `${cx.name}-spare`], [METADATA_PORT]),
+      policy(NovaNoVNCProxy, 'novncproxy', all.slice(1), [CONSOLE_PORT]),
+      policy(NovaScheduler, 'scheduler', [cx.name], []),
+      policy(NovaConductor, 'conductor', all.slice(1), []),
     ]);
   },
 });
