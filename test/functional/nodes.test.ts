@@ -569,7 +569,117 @@ describe('Nova', () => {
   }, 60_000);
 });
 
+describe('Cinder', () => {
+  const backend = { name: 'lvm', type: 'lvm', storageSize: '5Gi' };
+  const cinder = { enabled: true, backends: [backend] };
+  const claims = (cloud: Cloud, where: string) =>
+    cloud.hands
+      .list(PersistentVolumeClaim, where)
+      .map(({ metadata }) => metadata.name)
+      .filter(name => name.startsWith('cinder'));
+
+  it.each([
+    ['another namespace', undefined, NODES, NS],
+    ['none', NODES, undefined, NODES],
+  ])(
+    'with a volume group is not begun anew in %s',
+    async (_, first, second, holds) => {
+      const cloud = await withNodes();
+      cloud.hands.apply(namespace(NODES));
+      cloud.apply(cloudOnNodes({ nodeNamespace: first, cinder }));
+      await cloud.ready(OpenStackControlPlane, NAME);
+      cloud.hands.remove(OpenStackControlPlane, NS, NAME);
+      await cloud.settle();
+      expect(claims(cloud, holds)).toEqual(['cinder-volume-lvm']);
+      cloud.apply(cloudOnNodes({ nodeNamespace: second, cinder }));
+      await cloud.sim.run(1_800_000);
+      const other = holds === NS ? NODES : NS;
+      expect(claims(cloud, other)).toEqual([]);
+      const condition = cloud.condition(Cinder, 'cinder', 'BackendsReady');
+      expect(condition).toMatchObject({ status: 'False', reason: 'VolumeElsewhere' });
+      expect(condition?.message).toContain(`kubectl -n ${holds} delete pvc cinder-volume-lvm`);
+      const { causes } = why(viewOf(within(cloud.store.objects(), NS), cloud.sim.clock.wall()));
+      expect(causes.map(({ command }) => command)).toEqual([`kubectl -n ${holds} describe pvc cinder-volume-lvm`]);
+      cloud.hands.remove(PersistentVolumeClaim, holds, 'cinder-volume-lvm');
+      await cloud.ready(OpenStackControlPlane, NAME);
+      expect(claims(cloud, other)).toEqual(['cinder-volume-lvm']);
+    },
+    120_000,
+  );
+});
+
+describe('what belongs in another namespace by now', () => {
+  it('runs in one namespace at a time', async () => {
+    const cloud = await withNetwork();
+    cloud.crashOperator();
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    cloud.hands.patch(OVNNetwork, NS, 'ovn', { metadata: { finalizers: null } });
+    cloud.startOperator();
+    cloud.apply(network({ nodeNamespace: undefined }));
+    const sets = (where: string) => cloud.hands.list(DaemonSet, where).map(({ metadata }) => metadata.name);
+    const pods = (where: string) =>
+      cloud.hands.list(Pod, where).filter(({ metadata }) => metadata.name.startsWith('ovn-gateway'));
+    let both = false;
+    await cloud.sim.until(() => {
+      both ||= pods(NODES).length > 0 && pods(NS).length > 0;
+      return sets(NS).includes('ovn-gateway') && sets(NODES).length === 0;
+    });
+    await cloud.ready(OVNNetwork, 'ovn');
+    expect(both).toBe(false);
+    expect(pods(NS)).toHaveLength(1);
+    expect(sets(NODES)).toEqual([]);
+  });
+});
+
 describe('answers about a cloud', () => {
+  const commands = (cloud: Cloud) =>
+    why(viewOf(within(cloud.store.objects(), NS), cloud.sim.clock.wall())).causes.map(({ command }) => command);
+
+  it('tell what to type in the namespace of the node', async () => {
+    const cloud = await withNodes({
+      programs: ({ container }) =>
+        container.name === 'ovsdb-server' ? { exit: 1, message: 'something odd', after: 0 } : undefined,
+    });
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(network());
+    await cloud.sim.run(900_000);
+    expect(commands(cloud)).toEqual([
+      expect.stringMatching(/^kubectl -n openstack-nodes logs \S+ -c ovsdb-server --previous$/),
+    ]);
+  });
+
+  it('hand over what lies there under its name', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    const strange = { app: 'mine' };
+    cloud.hands.apply({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'ovn-controller', namespace: NODES },
+      spec: {
+        selector: { matchLabels: strange },
+        template: { metadata: { labels: strange }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+      },
+    });
+    cloud.apply(network());
+    await cloud.sim.run(300_000);
+    expect(commands(cloud)).toEqual([
+      expect.stringMatching(
+        /^kubectl -n openstack-nodes annotate daemonset ovn-controller openstack.k8s.io\/adopt=true/,
+      ),
+    ]);
+  });
+
+  it('read the log of a compute there that is silent', async () => {
+    const cloud = await started();
+    const row = { binary: 'nova-compute', host: 'node-1', state: 'down' };
+    sqlOf(cloud).databases.nova_cell1!.services!['nova-compute node-1'] = row;
+    await cloud.sim.run(1_200_000);
+    expect(commands(cloud)).toEqual([
+      expect.stringMatching(/^kubectl -n openstack-nodes logs nova-cell1-libvirt-compute-\w+ --tail=50$/),
+    ]);
+  }, 60_000);
+
   it('have its pods of nodes where they belong', async () => {
     const cloud = await withNetwork();
     cloud.hands.apply(namespace('another'));

@@ -82,6 +82,11 @@ export interface Cx<O extends Managed> extends Acts {
   /** Each of the two once: where to look for whoever uses something of this object. */
   readonly places: readonly Acts[];
   /**
+   * What this object has under that name in none of `nodes`: of a former cloud of this name, with another spec.nodeNamespace
+   * or without. From the cache, so only of namespaces that are served.
+   */
+  astray(resource: Resource, name: string): DeepReadonly<AnyObject> | undefined;
+  /**
    * What somebody wants of an object, not how far it is: without its status, whose changes do not run this object.
    * A cloud writes its status dozens of times while it comes up, and everything below it looks up to it.
    */

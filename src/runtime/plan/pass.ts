@@ -3,7 +3,7 @@ import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
 import type { Owner } from '../../cloud/ownership.ts';
 import type { Cloud } from '../../cloud/ports.ts';
 import type { Cache, Informer } from '../../kube/cache.ts';
-import type { Client } from '../../kube/client.ts';
+import type { Client, DeleteOptions } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
 import { Job, Namespace, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
@@ -416,6 +416,7 @@ export class Pass<O extends Managed> {
       ...home,
       nodes,
       places: this.hasNodes ? [home, nodes] : [home],
+      astray: (resource, name) => this.#astray(resource, name, this.#nodes),
       wish: (resource, name) => this.#wish(resource, name),
       wishes: resource => this.#wishes(resource),
       ready: (kind, name, field) => this.#ready(kind, name, field),
@@ -928,12 +929,50 @@ export class Pass<O extends Managed> {
   }
 
   async #workload(row: string, resource: Resource, body: Body, at: string): Promise<Live> {
+    await this.#leavePlace(resource, body.metadata.name, at);
     this.#inTurn(row, resource, body, at);
     if (at !== this.#home) await this.#copySecrets(body);
     const live = await this.#apply(row, resource, body, { at });
     const unmet = workloadUnmet(live, this.#podsOf(live));
     if (unmet) throw wait(unmet);
     return live;
+  }
+
+  /** One of its name in another namespace than the one where it belongs by now. */
+  #astray(resource: Resource, name: string, at: string): Live | undefined {
+    const { kind, metadata } = this.#object;
+    const labels = { [KIND_LABEL]: kind.toLowerCase(), [INSTANCE_LABEL]: metadata.name };
+    const index = { name: INSTANCE_INDEX, value: metadata.name };
+    const found = this.#informer(resource)
+      ?.list({ labels, index })
+      .find(
+        other =>
+          other.metadata.name === name &&
+          other.metadata.namespace !== at &&
+          mayDelete(this.#object as DeepReadonly<Managed>, other),
+      );
+    if (found) this.#reads.read(resource, this.#ref(name, resource, found.metadata.namespace));
+    return found;
+  }
+
+  /** Two of one workload would work on the same volumes or nodes. Foreground: it is there until its pods are gone. */
+  async #leavePlace(resource: Resource, name: string, at: string): Promise<void> {
+    const cached = this.#astray(resource, name, at);
+    if (cached === undefined) return;
+    const { namespace = '', uid } = cached.metadata;
+    const live = await this.#client.get<AnyObject>(resource, this.#ref(name, resource, namespace));
+    if (live === undefined || live.metadata.uid !== uid || !mayDelete(this.#object as DeepReadonly<Managed>, live))
+      return;
+    const going = live.metadata.deletionTimestamp
+      ? live
+      : await this.#delete(resource, live, { propagation: 'Foreground' });
+    if (going)
+      throw wait({
+        reason: 'Terminating',
+        what: `${resource.kind} ${name} in namespace ${namespace} is being deleted, because it belongs in namespace ${at}`,
+        who: 'Cluster',
+        next: 'finish deleting it',
+      });
   }
 
   /** Whether there is such a workload and its pods would stay. */
@@ -1103,10 +1142,10 @@ export class Pass<O extends Managed> {
   async #delete(
     resource: Resource,
     live: Live,
-    version: { readonly resourceVersion?: string } = {},
+    more: Pick<DeleteOptions, 'resourceVersion' | 'propagation'> = {},
   ): Promise<AnyObject | undefined> {
     const { name, namespace, uid = '' } = live.metadata;
-    const left = await this.#client.delete(resource, this.#ref(name, resource, namespace), { uid, ...version });
+    const left = await this.#client.delete(resource, this.#ref(name, resource, namespace), { uid, ...more });
     if (left) this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, left.metadata.resourceVersion);
     return left;
   }
