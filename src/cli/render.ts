@@ -5,7 +5,7 @@ import { isOurs, type Live, type View, viewOf } from '../insight/view.ts';
 import { why } from '../insight/why.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { realRandom } from '../real/clock.ts';
-import { ownerUid } from '../runtime/plan/dress.ts';
+import { ownerUids } from '../runtime/plan/dress.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
 import { ALLOW_HOST_ACCESS } from '../services/host-access/index.ts';
 import { maskObject } from '../world/mask/fields.ts';
@@ -137,7 +137,7 @@ function renderedBy(world: Simulation): readonly Rendered[] {
     const { namespace = '', name } = body.metadata;
     const live = view.get(body.kind, namespace, name);
     if (live === undefined) return [];
-    const owners = ownerUid(live) === undefined ? labelled(live) : ownersOf(view, live);
+    const owners = ownerUids(live).length === 0 ? labelled(live) : ownersOf(view, live);
     // Owners are objects that stay here: with their uids the cluster would collect what it is given.
     const { ownerReferences: _owners, ...metadata } = body.metadata;
     return [{ object: { ...body, metadata } as AnyObject, for: owners }];

@@ -188,7 +188,10 @@ function rootOf(view: View, object: Live, reason: string, message: string): Find
       name: /cannot (\w+ resource "[^"]+")/.exec(message)?.[1]?.replace(/ resource|"/g, '') ?? 'operator',
     };
   if (reason === 'AccessDenied') return refOf(backendIn(view, object, message)[0] ?? object);
-  const other = /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*) (does not exist|exists and|belongs to|spec\.)/.exec(message);
-  if (other?.[1] && other[2]) return { kind: other[1], namespace, name: other[2] };
+  const other =
+    /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*)(?: in namespace (\S+))? (?:does not exist|exists and|belongs to|is kept for this|spec\.)/.exec(
+      message,
+    );
+  if (other?.[1] && other[2]) return { kind: other[1], namespace: other[3] ?? namespace, name: other[2] };
   return refOf(object);
 }

@@ -52,5 +52,7 @@ export const annotate = (object: Live, annotation: string): string =>
   `${kubectl(object)} annotate ${typed(object)} --overwrite ${annotation}`;
 export const retry = (object: Live): string => annotate(object, `${RETRY_ANNOTATION}="$(date +%s)"`);
 export const fieldIn = (message: string): string => match(/\b(spec\.[\w.[\]-]+\w)/, message) ?? '';
+/** The pod may be in the node namespace. */
+export const atPod = (c: Case): string => kubectl(c.finding?.pod ?? c.object);
 export const logs = (c: Case, previous: boolean): string =>
-  `${kubectl(c.object)} logs ${podOf(c.finding)}${c.finding?.container ? ` -c ${c.finding.container}` : ''}${previous ? ' --previous' : ''}`;
+  `${atPod(c)} logs ${podOf(c.finding)}${c.finding?.container ? ` -c ${c.finding.container}` : ''}${previous ? ' --previous' : ''}`;

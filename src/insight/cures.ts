@@ -3,6 +3,7 @@ import { ADOPT_ANNOTATION, NODES_OF_LABEL, PAUSED_ANNOTATION, SKIP_UNDO_ANNOTATI
 import {
   annotate,
   at,
+  atPod,
   type Case,
   type Cure,
   edit,
@@ -17,7 +18,7 @@ import {
 } from './case.ts';
 import { type Actor, REASONS, type ReasonEntry } from './reasons.ts';
 import { accessDenied, memoryOf, missing, refused, retriesOf, volumeFull } from './remedies.ts';
-import type { View } from './view.ts';
+import { namespaceOf, type View } from './view.ts';
 
 const editField = (view: View, c: Case): Row => ({ command: edit(view, c.object, fieldIn(c.message)) });
 
@@ -65,7 +66,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
       command:
         labels.length > 0
           ? `kubectl label node ${node} ${labels.join(' ')}`
-          : `${kubectl(c.object)} describe pod ${podOf(c.finding)}`,
+          : `${atPod(c)} describe pod ${podOf(c.finding)}`,
     };
   },
   Cordoned: (_view, c) => ({
@@ -96,7 +97,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
   VolumeFull: (view, c) => volumeFull(view, c),
   CertificateExpired: (_view, c) => ({
     who: 'User',
-    command: `${kubectl(c.object)} describe pod ${podOf(c.finding)}   # Volumes: the Secret with the certificate`,
+    command: `${atPod(c)} describe pod ${podOf(c.finding)}   # Volumes: the Secret with the certificate`,
   }),
   OutOfMemory: (view, c) => {
     const limit = memoryOf(c);
@@ -150,6 +151,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
       command: `${kubectl(c.object)} patch ${typed(c.object)} --type merge -p '{"spec":{"release":"${release}"}}'`,
     };
   },
+  VolumeElsewhere: (_view, c) => ({ command: `${at(c.root)} describe pvc ${c.root.name}` }),
   NamespaceNotFound: (_view, c) => {
     const name = nodeNamespace(c);
     return {
@@ -215,9 +217,15 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     next: 'see whether the operator runs, may see this namespace, and serves this kind (--namespaces, --kinds)',
     command: `kubectl -n ${OPERATOR_NAMESPACE} logs deployment/openstack-operator --tail=20`,
   }),
-  ServiceSilent: (_view, c) => ({
-    command: `${kubectl(c.object)} logs ${match(/\bpod (\S+?)[.,:\s]/i, c.message) ?? `-l app.kubernetes.io/instance=${c.object.metadata.name}`} --tail=50`,
-  }),
+  ServiceSilent: (view, c) => {
+    const name = match(/\bpod (\S+?)[.,:\s]/i, c.message);
+    const home = namespaceOf(c.object);
+    const nodes =
+      name === undefined || view.get('Pod', home, name) ? undefined : view.get('Pod', nodeNamespace(c), name);
+    return {
+      command: `${kubectl(nodes ?? c.object)} logs ${name ?? `-l app.kubernetes.io/instance=${c.object.metadata.name}`} --tail=50`,
+    };
+  },
   InvalidConfig: (view, c) => ({
     command: edit(view, view.get(c.root.kind, c.root.namespace, c.root.name) ?? c.object, fieldIn(c.message)),
   }),

@@ -240,6 +240,11 @@ export const REASONS = {
     'An object, database, user, virtual host, pool or catalog entry of that name belongs to another owner, or carries no owner mark.',
     'Choose another name, or hand it over with annotation `openstack.k8s.io/adopt`, as the message says.',
   ),
+  VolumeElsewhere: entry(
+    'User',
+    'The claim with the volumes of an `lvm` backend is in another namespace than its pod: the cloud was created again with another `spec.nodeNamespace`, or with none.',
+    'Create the cloud again so that its pods are where the claim is, or delete the claim if nobody needs its volumes.',
+  ),
   NamespaceNotFound: entry(
     'User',
     'The namespace in `spec.nodeNamespace` does not exist.',

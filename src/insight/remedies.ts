@@ -1,4 +1,4 @@
-import { at, type Case, kubectl, match, podOf, type Row, retry, typed } from './case.ts';
+import { at, atPod, type Case, kubectl, match, podOf, type Row, retry, typed } from './case.ts';
 import { refusalOf } from './refusals.ts';
 import { type Live, namespaceOf, type View } from './view.ts';
 import { adminSecretOf } from './ways.ts';
@@ -7,7 +7,16 @@ import { adminSecretOf } from './ways.ts';
 
 /** What was refused by somebody who is known by his words. A Job that never got its pod goes on by itself. */
 export function refused(c: Case): Row | undefined {
-  const refusal = refusalOf(namespaceOf(c.object), `${c.finding?.what ?? ''}\n${c.message}`);
+  // What is refused may be a pod of the node.
+  const where = c.root.kind === 'Namespace' ? c.root.name : c.root.namespace || namespaceOf(c.finding?.pod ?? c.object);
+  const refusal = refusalOf(where, `${c.finding?.what ?? ''}\n${c.message}`);
+  if (refusal?.reason === 'PodSecurity' && where !== namespaceOf(c.object))
+    return {
+      who: 'User',
+      next: `let namespace ${where} admit pods of the node: no podProfile makes them less than privileged`,
+      command: `kubectl label --overwrite namespace ${where} pod-security.kubernetes.io/enforce=privileged`,
+      afterwards: [],
+    };
   return refusal && { who: 'User', next: refusal.next, command: refusal.command, afterwards: [] };
 }
 
@@ -28,7 +37,7 @@ export function missing(c: Case): Row {
     return {
       who: 'User',
       next: 'make what the pod mounts',
-      command: `${kubectl(c.object)} describe pod ${podOf(c.finding)}`,
+      command: `${atPod(c)} describe pod ${podOf(c.finding)}`,
     };
   return {
     who: 'User',
@@ -40,7 +49,7 @@ export function missing(c: Case): Row {
 /** The claim, and twice its size as a proposal. */
 export function volumeFull(view: View, c: Case): Row {
   const name = claimOf(c);
-  const claim = view.get('PersistentVolumeClaim', namespaceOf(c.object), name);
+  const claim = view.get('PersistentVolumeClaim', namespaceOf(c.finding?.pod ?? c.object), name);
   const spec = claim?.spec as
     | { storageClassName?: string; resources?: { requests?: { storage?: string } } }
     | undefined;
@@ -53,7 +62,7 @@ export function volumeFull(view: View, c: Case): Row {
   return {
     who: 'User',
     next: `make PersistentVolumeClaim ${name}${amount === undefined ? '' : ` (${amount}${unit})`} larger, or clear it${fixed ? `; StorageClass ${type.metadata.name} has to allow that first (allowVolumeExpansion)` : ''}`,
-    command: `${kubectl(c.object)} patch pvc ${name} -p '{"spec":{"resources":{"requests":{"storage":"${more}"}}}}'`,
+    command: `${atPod(c)} patch pvc ${name} -p '{"spec":{"resources":{"requests":{"storage":"${more}"}}}}'`,
   };
 }
 

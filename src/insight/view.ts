@@ -1,6 +1,6 @@
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, Condition, DeepReadonly } from '../kube/object.ts';
-import { ownerUid } from '../runtime/plan/dress.ts';
+import { ownerUids } from '../runtime/plan/dress.ts';
 import { OWNER_NAMESPACE_LABEL } from '../runtime/plan/names.ts';
 
 /** What all of insight looks at: objects as they are on the wire, from a cluster, a folder or the embedded world. */
@@ -28,7 +28,7 @@ export interface View {
   ofKind(kind: string): readonly Live[];
   get(kind: string, namespace: string, name: string): Live | undefined;
   ownerOf(object: Live): Live | undefined;
-  /** What names this object as its controller, or by label where it lies in a node namespace. */
+  /** What names this object as its controller, or by label where it lies in a node namespace: a copy of a Secret names several. */
   owned(object: Live): readonly Live[];
   /** Oldest first. */
   events(object?: Live): readonly Happening[];
@@ -61,8 +61,7 @@ export function viewOf(objects: readonly Live[], now: number): View {
     push(kinds, object.kind, object);
     names.set(`${object.kind} ${namespaceOf(object)}/${object.metadata.name}`, object);
     if (object.metadata.uid) uids.set(object.metadata.uid, object);
-    const owner = ownerUid(object);
-    if (owner !== undefined) push(owners, owner, object);
+    for (const owner of ownerUids(object)) push(owners, owner, object);
   }
   happenings.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   const byUid = new Map<string, Happening[]>();
@@ -83,7 +82,7 @@ export function viewOf(objects: readonly Live[], now: number): View {
       ),
     ofKind: kind => kinds.get(kind) ?? [],
     get: (kind, namespace, name) => names.get(`${kind} ${namespace}/${name}`),
-    ownerOf: object => uids.get(ownerUid(object) ?? ''),
+    ownerOf: object => uids.get(ownerUids(object)[0] ?? ''),
     owned: object => (object.metadata.uid ? (owners.get(object.metadata.uid) ?? []) : []),
     events: object => (object ? (byUid.get(object.metadata.uid ?? '') ?? []) : happenings),
   };

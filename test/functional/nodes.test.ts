@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { Cinder } from '../../api/openstack/cinder.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
@@ -12,7 +13,7 @@ import { treeOf } from '../../src/insight/tree.ts';
 import { viewOf } from '../../src/insight/view.ts';
 import { why } from '../../src/insight/why.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import { CronJob, DaemonSet, Job, Namespace, Pod, Secret } from '../../src/kube/resource.ts';
+import { CronJob, DaemonSet, Job, Namespace, PersistentVolumeClaim, Pod, Secret } from '../../src/kube/resource.ts';
 import { rbac } from '../../src/operator/manifests.ts';
 import { NODES_OF_LABEL, OWNER_UID_LABEL } from '../../src/runtime/plan/names.ts';
 import { PLANS } from '../../src/services/list.ts';
@@ -250,6 +251,60 @@ describe('what somebody else has there', () => {
     expect(chassis(cloud)).toEqual(before);
   });
 
+  /** Kept (rule 18) for an object of that namespace, and adopted once: the annotation is still there. */
+  const keptThere = (kind: string, name: string, keeper: string, more: object): AnyObject => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: {
+      name,
+      namespace: OTHER,
+      labels: {
+        'openstack.k8s.io/managed': 'true',
+        'app.kubernetes.io/name': keeper,
+        'app.kubernetes.io/instance': keeper,
+        'openstack.k8s.io/retained-for': keeper,
+      },
+      annotations: { 'openstack.k8s.io/adopt': 'true' },
+    },
+    ...more,
+  });
+
+  it.each([
+    ['never', undefined, 'NamespaceNotGiven'],
+    ['by now', NS, 'NameTaken'],
+  ])('is not handed over with a namespace that was given %s, though it was adopted once', async (_, given, reason) => {
+    const cloud = await withNodes();
+    const labels: Record<string, string> = given === undefined ? {} : { [NODES_OF_LABEL]: given };
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: OTHER, labels } });
+    const precious = { 0: Buffer.from('precious').toString('base64') };
+    cloud.hands.apply(keptThere('Secret', 'keystone-keys', 'keystone', { type: 'Opaque', data: precious }));
+    cloud.apply(secret('keystone-keys', { 0: 'rubbish' }));
+    cloud.apply(network({ nodeNamespace: OTHER, imagePullSecrets: [{ name: 'keystone-keys' }] }));
+    await cloud.sim.run(600_000);
+    expect(said(cloud)).toMatchObject({ status: 'False', reason });
+    expect(cloud.hands.get(Secret, OTHER, 'keystone-keys')?.data).toEqual(precious);
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    await cloud.sim.run(600_000);
+    expect(cloud.hands.get(Secret, OTHER, 'keystone-keys')?.data).toEqual(precious);
+  });
+
+  it('is not deleted with the cloud that named the namespace, a volume group neither', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: OTHER } });
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } }, volumeMode: 'Block' };
+    cloud.hands.apply(keptThere('PersistentVolumeClaim', 'cinder-volume-lvm', 'cinder', { spec }));
+    const claim = () => cloud.hands.get(PersistentVolumeClaim, OTHER, 'cinder-volume-lvm');
+    const before = claim();
+    const cinder = { enabled: true, backends: [{ name: 'lvm', type: 'lvm', storageSize: '5Gi' }] };
+    cloud.apply(cloudOnNodes({ nodeNamespace: OTHER, deletionPolicy: 'Delete', cinder }));
+    await cloud.sim.run(1_800_000);
+    expect(cloud.condition(Cinder, 'cinder', 'BackendsReady')).toMatchObject({ reason: 'NamespaceNotGiven' });
+    expect(claim()?.metadata.labels).toEqual(before?.metadata.labels);
+    cloud.hands.remove(OpenStackControlPlane, NS, NAME);
+    await cloud.sim.run(1_800_000);
+    expect(claim()?.metadata.uid).toBe(before?.metadata.uid);
+  }, 120_000);
+
   it('is not overwritten', async () => {
     const cloud = await withNodes();
     cloud.hands.apply(namespace(NODES));
@@ -319,6 +374,107 @@ describe('Secrets of pods there', () => {
     expect(data(cloud, NODES, 'registry')).toEqual({ token: Buffer.from('second').toString('base64') });
   });
 
+  it('are held by each object whose pods mount them, and go with the last', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(secret('registry', { token: 'first' }));
+    const pull = { imagePullSecrets: [{ name: 'registry' }] };
+    cloud.apply(cloudOnNodes(pull));
+    await cloud.ready(OpenStackControlPlane, NAME);
+    await cloud.settle();
+    const holders = () =>
+      Object.keys(cloud.hands.get(Secret, NODES, 'registry')?.metadata.labels ?? {})
+        .filter(key => key.includes('.holder.'))
+        .sort();
+    expect(holders()).toEqual([
+      'novacompute.holder.openstack.k8s.io/nova-cell1-libvirt',
+      'ovnnetwork.holder.openstack.k8s.io/ovn',
+    ]);
+    const before = cloud.writes().length;
+    cloud.crashOperator();
+    cloud.startOperator();
+    await cloud.settle();
+    expect(cloud.writes().slice(before)).toEqual([]);
+    const uid = cloud.hands.get(Secret, NODES, 'registry')?.metadata.uid;
+    cloud.apply(secret('registry', { token: 'second' }));
+    await cloud.settle();
+    expect(data(cloud, NODES, 'registry')).toEqual({ token: Buffer.from('second').toString('base64') });
+    // One of them lets go, and is made again.
+    const skip = { 'openstack.k8s.io/skip-undo': 'Users' };
+    cloud.hands.patch(OVNNetwork, NS, 'ovn', { metadata: { annotations: skip } });
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    await cloud.sim.until(() => holders().length !== 2);
+    expect(holders()).toEqual(['novacompute.holder.openstack.k8s.io/nova-cell1-libvirt']);
+    expect(cloud.hands.get(Secret, NODES, 'registry')?.metadata.uid).toBe(uid);
+    await cloud.ready(OpenStackControlPlane, NAME);
+    await cloud.settle();
+    expect(holders()).toHaveLength(2);
+    cloud.apply(cloudOnNodes());
+    await cloud.settle();
+    expect(holders()).toHaveLength(1);
+    // Replaced by people only.
+    const log = cloud.hands.list(Pod, NODES).find(({ metadata }) => /virtlogd/.test(metadata.name));
+    cloud.hands.remove(Pod, NODES, log!.metadata.name);
+    await cloud.settle();
+    expect(data(cloud, NODES, 'registry')).toBeUndefined();
+  }, 120_000);
+
+  it('are not taken along with one object while the pods of another mount them', async () => {
+    const pull = { imagePullSecrets: [{ name: 'registry' }] };
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(secret('registry', { token: 'first' }));
+    cloud.apply(cloudOnNodes(pull));
+    await cloud.ready(OpenStackControlPlane, NAME);
+    await cloud.settle();
+    const deleted = () => cloud.writes().filter(line => / DELETE .*\/secrets\/registry /.test(line));
+    cloud.hands.remove(OpenStackControlPlane, NS, NAME);
+    await cloud.settle();
+    expect(deleted()).toHaveLength(1);
+    expect(inNodes(cloud)).toEqual([]);
+  }, 120_000);
+
+  it('are made again where one is immutable, or is so no more', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply({ ...secret('registry', { token: 'first' }), immutable: true });
+    cloud.apply(network({ imagePullSecrets: [{ name: 'registry' }] }));
+    await cloud.ready(OVNNetwork, 'ovn');
+    cloud.hands.remove(Secret, NS, 'registry');
+    cloud.apply(secret('registry', { token: 'first' }));
+    await cloud.settle();
+    expect(said(cloud)).toMatchObject({ status: 'True' });
+    expect(cloud.hands.get(Secret, NODES, 'registry')?.immutable).toBeUndefined();
+  });
+
+  it('are made once where one is immutable and empty', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    const metadata = { name: 'registry', namespace: NS };
+    cloud.hands.apply({ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', immutable: true });
+    cloud.apply(network({ imagePullSecrets: [{ name: 'registry' }] }));
+    await cloud.sim.until(() => cloud.writes().length >= 150 || cloud.get(OVNNetwork, 'ovn')?.status !== undefined);
+    await cloud.sim.until(() => cloud.writes().length >= 150 || said(cloud)?.status === 'True');
+    expect(cloud.writes().filter(line => / DELETE .*\/secrets\/registry /.test(line))).toEqual([]);
+  });
+
+  it('stay as they are once the namespace was taken back, and the object says so', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(secret('registry', { token: 'first' }));
+    cloud.apply(network({ imagePullSecrets: [{ name: 'registry' }] }));
+    await cloud.ready(OVNNetwork, 'ovn');
+    await cloud.settle();
+    const before = chassis(cloud);
+    cloud.hands.apply(namespace(NODES, { [NODES_OF_LABEL]: 'another' }));
+    cloud.apply(secret('registry', { token: 'second' }));
+    cloud.apply(network({ imagePullSecrets: [{ name: 'registry' }], customServiceConfig: 'ovn-encap-tos=3' }));
+    await cloud.sim.run(600_000);
+    expect(said(cloud)).toMatchObject({ status: 'False', reason: 'NamespaceNotGiven' });
+    expect(data(cloud, NODES, 'registry')).toEqual({ token: Buffer.from('first').toString('base64') });
+    expect(chassis(cloud)?.metadata.generation).toBe(before?.metadata.generation);
+  });
+
   it('stay as long as a pod names them, whatever becomes of the source', async () => {
     const ovs = sampleOf('ovs');
     const cloud = await started({}, ovs);
@@ -382,6 +538,28 @@ describe('Nova', () => {
     expect(users().filter(name => cell.includes(name))).toEqual([]);
   }, 120_000);
 
+  it('keeps it also while the operator does not see that namespace', async () => {
+    const operator: { namespaces: string[] } = { namespaces: [NS, NODES] };
+    const cloud = await withNodes({ operator });
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(cloudOnNodes());
+    await cloud.ready(OpenStackControlPlane, NAME);
+    await cloud.settle();
+    cloud.hands.patch(DaemonSet, NODES, 'nova-cell1-libvirt-compute', {
+      spec: { updateStrategy: { type: 'OnDelete' } },
+    });
+    const users = () => Object.keys(Object.values(cloud.backends.disks.bus)[0]!.users).sort();
+    const cell = users().filter(name => name.includes('cell1'));
+    cloud.apply(cloudOnNodes({ actions: [{ name: 'rotate', id: 'one', target: 'message-bus' }] }));
+    await cloud.sim.run(600_000);
+    cloud.crashOperator();
+    operator.namespaces = [NS];
+    cloud.startOperator();
+    await cloud.sim.run(3_600_000);
+    expect(users()).toEqual(expect.arrayContaining(cell));
+    expect(cloud.condition(Nova, 'nova')).toMatchObject({ status: 'False', reason: 'NamespaceNotServed' });
+  }, 120_000);
+
   it('says of a compute there that it does not report', async () => {
     const cloud = await started();
     const row = { binary: 'nova-compute', host: 'node-1', state: 'down' };
@@ -391,7 +569,117 @@ describe('Nova', () => {
   }, 60_000);
 });
 
+describe('Cinder', () => {
+  const backend = { name: 'lvm', type: 'lvm', storageSize: '5Gi' };
+  const cinder = { enabled: true, backends: [backend] };
+  const claims = (cloud: Cloud, where: string) =>
+    cloud.hands
+      .list(PersistentVolumeClaim, where)
+      .map(({ metadata }) => metadata.name)
+      .filter(name => name.startsWith('cinder'));
+
+  it.each([
+    ['another namespace', undefined, NODES, NS],
+    ['none', NODES, undefined, NODES],
+  ])(
+    'with a volume group is not begun anew in %s',
+    async (_, first, second, holds) => {
+      const cloud = await withNodes();
+      cloud.hands.apply(namespace(NODES));
+      cloud.apply(cloudOnNodes({ nodeNamespace: first, cinder }));
+      await cloud.ready(OpenStackControlPlane, NAME);
+      cloud.hands.remove(OpenStackControlPlane, NS, NAME);
+      await cloud.settle();
+      expect(claims(cloud, holds)).toEqual(['cinder-volume-lvm']);
+      cloud.apply(cloudOnNodes({ nodeNamespace: second, cinder }));
+      await cloud.sim.run(1_800_000);
+      const other = holds === NS ? NODES : NS;
+      expect(claims(cloud, other)).toEqual([]);
+      const condition = cloud.condition(Cinder, 'cinder', 'BackendsReady');
+      expect(condition).toMatchObject({ status: 'False', reason: 'VolumeElsewhere' });
+      expect(condition?.message).toContain(`kubectl -n ${holds} delete pvc cinder-volume-lvm`);
+      const { causes } = why(viewOf(within(cloud.store.objects(), NS), cloud.sim.clock.wall()));
+      expect(causes.map(({ command }) => command)).toEqual([`kubectl -n ${holds} describe pvc cinder-volume-lvm`]);
+      cloud.hands.remove(PersistentVolumeClaim, holds, 'cinder-volume-lvm');
+      await cloud.ready(OpenStackControlPlane, NAME);
+      expect(claims(cloud, other)).toEqual(['cinder-volume-lvm']);
+    },
+    120_000,
+  );
+});
+
+describe('what belongs in another namespace by now', () => {
+  it('runs in one namespace at a time', async () => {
+    const cloud = await withNetwork();
+    cloud.crashOperator();
+    cloud.hands.remove(OVNNetwork, NS, 'ovn');
+    cloud.hands.patch(OVNNetwork, NS, 'ovn', { metadata: { finalizers: null } });
+    cloud.startOperator();
+    cloud.apply(network({ nodeNamespace: undefined }));
+    const sets = (where: string) => cloud.hands.list(DaemonSet, where).map(({ metadata }) => metadata.name);
+    const pods = (where: string) =>
+      cloud.hands.list(Pod, where).filter(({ metadata }) => metadata.name.startsWith('ovn-gateway'));
+    let both = false;
+    await cloud.sim.until(() => {
+      both ||= pods(NODES).length > 0 && pods(NS).length > 0;
+      return sets(NS).includes('ovn-gateway') && sets(NODES).length === 0;
+    });
+    await cloud.ready(OVNNetwork, 'ovn');
+    expect(both).toBe(false);
+    expect(pods(NS)).toHaveLength(1);
+    expect(sets(NODES)).toEqual([]);
+  });
+});
+
 describe('answers about a cloud', () => {
+  const commands = (cloud: Cloud) =>
+    why(viewOf(within(cloud.store.objects(), NS), cloud.sim.clock.wall())).causes.map(({ command }) => command);
+
+  it('tell what to type in the namespace of the node', async () => {
+    const cloud = await withNodes({
+      programs: ({ container }) =>
+        container.name === 'ovsdb-server' ? { exit: 1, message: 'something odd', after: 0 } : undefined,
+    });
+    cloud.hands.apply(namespace(NODES));
+    cloud.apply(network());
+    await cloud.sim.run(900_000);
+    expect(commands(cloud)).toEqual([
+      expect.stringMatching(/^kubectl -n openstack-nodes logs \S+ -c ovsdb-server --previous$/),
+    ]);
+  });
+
+  it('hand over what lies there under its name', async () => {
+    const cloud = await withNodes();
+    cloud.hands.apply(namespace(NODES));
+    const strange = { app: 'mine' };
+    cloud.hands.apply({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'ovn-controller', namespace: NODES },
+      spec: {
+        selector: { matchLabels: strange },
+        template: { metadata: { labels: strange }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+      },
+    });
+    cloud.apply(network());
+    await cloud.sim.run(300_000);
+    expect(commands(cloud)).toEqual([
+      expect.stringMatching(
+        /^kubectl -n openstack-nodes annotate daemonset ovn-controller openstack.k8s.io\/adopt=true/,
+      ),
+    ]);
+  });
+
+  it('read the log of a compute there that is silent', async () => {
+    const cloud = await started();
+    const row = { binary: 'nova-compute', host: 'node-1', state: 'down' };
+    sqlOf(cloud).databases.nova_cell1!.services!['nova-compute node-1'] = row;
+    await cloud.sim.run(1_200_000);
+    expect(commands(cloud)).toEqual([
+      expect.stringMatching(/^kubectl -n openstack-nodes logs nova-cell1-libvirt-compute-\w+ --tail=50$/),
+    ]);
+  }, 60_000);
+
   it('have its pods of nodes where they belong', async () => {
     const cloud = await withNetwork();
     cloud.hands.apply(namespace('another'));

@@ -84,6 +84,11 @@ export interface Cx<O extends Managed> extends Acts {
   /** To look into a namespace that the spec.nodeNamespace of another object names. What lies there tells by labels whose it is. */
   at(namespace: string): Pick<Acts, 'get' | 'list'>;
   /**
+   * What this object has under that name in none of `nodes`: of a former cloud of this name, with another spec.nodeNamespace
+   * or without. From the cache, so only of namespaces that are served.
+   */
+  astray(resource: Resource, name: string): DeepReadonly<AnyObject> | undefined;
+  /**
    * What somebody wants of an object, not how far it is: without its status, whose changes do not run this object.
    * A cloud writes its status dozens of times while it comes up, and everything below it looks up to it.
    */

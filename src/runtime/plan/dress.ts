@@ -5,7 +5,10 @@ import type { Body } from './cx.ts';
 import type { Managed } from './managed.ts';
 import {
   ADOPT_ANNOTATION,
+  COPIES,
+  isHolderLabel,
   MANAGED_LABEL,
+  MANAGER,
   OWNER_NAMESPACE_LABEL,
   OWNER_UID_LABEL,
   RETAINED_LABEL,
@@ -71,6 +74,36 @@ const ownerLabels = ({ metadata }: DeepReadonly<Managed>, retained: boolean): Re
 export const ownerUid = ({ metadata }: DeepReadonly<Pick<AnyObject, 'metadata'>>): string | undefined =>
   metadata.ownerReferences?.find(ref => ref.controller)?.uid ?? metadata.labels?.[OWNER_UID_LABEL];
 
+/** The same, and who holds a copy of a Secret. */
+export const ownerUids = (object: DeepReadonly<Pick<AnyObject, 'metadata'>>): readonly string[] => {
+  const owner = ownerUid(object);
+  return owner === undefined ? holdersOf(object).map(([, uid]) => uid) : [owner];
+};
+
+/** By label, the UID of each object whose pods mount this copy of a Secret. */
+export const holdersOf = ({
+  metadata: { labels = {} },
+}: DeepReadonly<Pick<AnyObject, 'metadata'>>): readonly (readonly [label: string, uid: string])[] =>
+  labels[ROW_LABEL] === COPIES ? Object.entries(labels).filter(([label]) => isHolderLabel(label)) : [];
+
+/** By which copies of Secrets of one namespace are found in another: they belong to it, and to none of its objects alone. */
+export const labelsOfCopies = (home: string): Readonly<Record<string, string>> => ({
+  [OWNER_NAMESPACE_LABEL]: home,
+  [ROW_LABEL]: COPIES,
+});
+
+/** A copy of a Secret. The same whoever applies it: who holds it is written beside it, each for itself. */
+export function dressCopy(home: string, namespace: string, body: Body): AnyObject {
+  const labels = {
+    'app.kubernetes.io/managed-by': MANAGER,
+    'app.kubernetes.io/part-of': 'openstack',
+    [MANAGED_LABEL]: 'true',
+    ...labelsOfCopies(home),
+  };
+  const object = { ...body, apiVersion: 'v1', kind: 'Secret', metadata: { ...body.metadata, namespace, labels } };
+  return canonical(object) as AnyObject;
+}
+
 /** Pods are watched by the same selector as all else. */
 function withManagedPods(object: Record<string, unknown>): Record<string, unknown> {
   const spec = object.spec as { template?: { metadata?: { labels?: object } } } | undefined;
@@ -114,14 +147,21 @@ const isElsewhere = (owner: DeepReadonly<Managed>, { metadata }: DeepReadonly<An
 const isOursElsewhere = (owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): boolean =>
   isElsewhere(owner, live) &&
   !live.metadata.ownerReferences?.some(ref => ref.controller) &&
-  Object.entries(labelsElsewhere(owner)).every(([key, value]) => live.metadata.labels?.[key] === value);
+  [labelsElsewhere(owner), labelsOfCopies(owner.metadata.namespace ?? '')].some(labels =>
+    Object.entries(labels).every(([key, value]) => live.metadata.labels?.[key] === value),
+  );
 
 /** Whose an object in a node namespace is, in words. */
 function holderElsewhere({ metadata: { labels = {}, ownerReferences } }: DeepReadonly<AnyObject>): string | undefined {
   const { 'app.kubernetes.io/name': kind, 'app.kubernetes.io/instance': name, [OWNER_NAMESPACE_LABEL]: home } = labels;
-  if (home !== undefined) return `the ${kind} named ${name} of namespace ${home}`;
+  if (home !== undefined)
+    return `${kind === undefined ? 'the objects' : `the ${kind} named ${name}`} of namespace ${home}`;
   const controller = ownerReferences?.find(ref => ref.controller);
-  return controller && `${controller.kind} ${controller.name} of that namespace`;
+  if (controller) return `${controller.kind} ${controller.name} of that namespace`;
+  // Also one that was handed over once, and carries the annotation ever since.
+  return labels[RETAINED_LABEL] === undefined
+    ? undefined
+    : `the ${kind} named ${labels[RETAINED_LABEL]} of that namespace, for which it is kept`;
 }
 
 /** One of the two is a cloud's own namespace and another one's for nodes, or both clouds have it for their nodes. */

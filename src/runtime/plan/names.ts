@@ -26,8 +26,21 @@ export const OWNER_NAMESPACE_LABEL = 'openstack.k8s.io/owner-namespace';
  * others, and the operator has rights in all that it serves.
  */
 export const NODES_OF_LABEL = 'openstack.k8s.io/nodes-of';
-/** The mark, in place of a row, of copies of Secrets there: pods of several rows mount one. */
+/** The mark, in place of a row, of copies of Secrets there: pods of several rows, and of several objects, mount one. */
 export const COPIES = 'NodeSecrets';
+/**
+ * The label by which an object holds a copy: pods of its own mount it. The value is its UID. A label of its own for each, so
+ * that no holder writes over another; by kind and name, so that the next of that name does not hold it twice.
+ */
+export const holderLabel = ({
+  kind,
+  metadata,
+}: {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}): string => `${kind.toLowerCase()}${HOLDER}${metadata.name}`;
+export const isHolderLabel = (label: string): boolean => label.includes(HOLDER);
+const HOLDER = '.holder.openstack.k8s.io/';
 /** In SKIP_UNDO_ANNOTATION: leave behind what lies there. */
 export const NODE_OBJECTS = 'NodeNamespace';
 

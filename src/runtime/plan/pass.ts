@@ -3,7 +3,7 @@ import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
 import type { Owner } from '../../cloud/ownership.ts';
 import type { Cloud } from '../../cloud/ports.ts';
 import type { Cache, Informer } from '../../kube/cache.ts';
-import type { Client } from '../../kube/client.ts';
+import type { Client, DeleteOptions } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../kube/object.ts';
 import { Job, Namespace, Pod, type Resource, resourceName, Secret } from '../../kube/resource.ts';
@@ -14,7 +14,16 @@ import type { Clock, Random } from '../../world/world.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, sameJson } from './canonical.ts';
 import type { Acts, Body, Cx, JobBody, Retention, Wish } from './cx.ts';
-import { dress, labelsElsewhere, mayDelete, notOurs, ownerUid } from './dress.ts';
+import {
+  dress,
+  dressCopy,
+  holdersOf,
+  labelsElsewhere,
+  labelsOfCopies,
+  mayDelete,
+  notOurs,
+  ownerUids,
+} from './dress.ts';
 import { type HashKey, isOfOther, type JobHash, keyedHash, plainJob, secretJob } from './keyed.ts';
 import type { Managed } from './managed.ts';
 import { applied, appliedTemplate } from './match.ts';
@@ -25,16 +34,19 @@ import {
   FINALIZER,
   FINALIZER_MANAGER,
   HASH_KEY_SECRET,
+  holderLabel,
   isPlainOwnerKey,
   keptKey,
   MANAGED_LABEL,
   MANAGER,
+  NODE_OBJECTS,
   NODES_OF_LABEL,
   OWNER_OF_ANNOTATION,
   OWNER_SECRET,
   RETAINED_LABEL,
   RETRY_ANNOTATION,
   ROW_LABEL,
+  SKIP_UNDO_ANNOTATION,
   STEP_LABEL,
   UNDO_ANNOTATION,
 } from './names.ts';
@@ -106,10 +118,7 @@ const LOOK_FOR_OWNER_MS = 60_000;
 
 /** The index by which a pass finds what its object owns. */
 export const OWNER_INDEX = 'owner';
-export const ownerIndex = (object: Live): readonly string[] => {
-  const uid = ownerUid(object);
-  return uid === undefined ? [] : [uid];
-};
+export const ownerIndex = (object: Live): readonly string[] => ownerUids(object);
 
 /** Finds the pods of one object among those of a thousand others. */
 export const INSTANCE_INDEX = 'instance';
@@ -159,6 +168,8 @@ export class Pass<O extends Managed> {
   /** Where its objects of nodes are: spec.nodeNamespace, or its own namespace. */
   readonly #nodes: string;
   #nodesAdmit: Promise<void> | undefined;
+  /** By name: rows that mount the same Secret would make its copy at once, each without knowing of the other. */
+  readonly #copies = new Map<string, Promise<void>>();
   readonly reported: Record<string, unknown> = {};
   readonly events: { readonly reason: string; readonly note: string }[] = [];
   /** By row. */
@@ -406,6 +417,7 @@ export class Pass<O extends Managed> {
       nodes,
       places: this.hasNodes ? [home, nodes] : [home],
       at: namespace => this.#acts(row, namespace),
+      astray: (resource, name) => this.#astray(resource, name, this.#nodes),
       wish: (resource, name) => this.#wish(resource, name),
       wishes: resource => this.#wishes(resource),
       ready: (kind, name, field) => this.#ready(kind, name, field),
@@ -439,9 +451,18 @@ export class Pass<O extends Managed> {
 
   #acts(row: string, at: string): Acts {
     return {
-      get: ((resource: Resource, name: string) => this.#seen(resource, name, at)) as Acts['get'],
-      list: (resource, labels) => this.#list(resource, labels, at),
-      live: (resource, name) => this.#client.get<AnyObject>(resource, this.#ref(name, resource, at)),
+      get: ((resource: Resource, name: string) => {
+        this.#readable(at);
+        return this.#seen(resource, name, at);
+      }) as Acts['get'],
+      list: (resource, labels) => {
+        this.#readable(at);
+        return this.#list(resource, labels, at);
+      },
+      live: async (resource, name) => {
+        this.#readable(at);
+        return this.#client.get<AnyObject>(resource, this.#ref(name, resource, at));
+      },
       apply: (resource, body, options) => this.#apply(row, resource, body, { ...options, at }),
       workload: (resource, body, earlier) =>
         this.#workload(row, resource, earlier && this.#runs(row, resource, earlier, at) ? earlier : body, at),
@@ -492,9 +513,40 @@ export class Pass<O extends Managed> {
     for (const copy of left) {
       const source = await this.#secretObject(copy.metadata.name);
       const isSpare = source?.immutable === true;
-      if (complete && !isSpare && !named.has(copy.metadata.name)) await this.#prune(Secret, copy, COPIES);
-      else if (source && !isSpare) await this.#copySecret(source);
+      if (complete && !isSpare && !named.has(copy.metadata.name)) await this.#letGo(copy);
+      else if (source && !isSpare) await this.#copySecret(source).catch(error => this.#lookAgain(error));
     }
+  }
+
+  /** The rows have told what they wait for, and the status is written. */
+  #lookAgain(error: unknown): void {
+    if (!(error instanceof Unmet)) throw error;
+    this.again(error.after ?? LOOK_FOR_OWNER_MS);
+  }
+
+  /** The last that holds a copy deletes it. By its version: somebody else may begin to hold it just now. */
+  async #letGo({ metadata: { name } }: Live): Promise<AnyObject | undefined> {
+    const ref = this.#ref(name, Secret, this.#nodes);
+    this.#reads.read(Secret, ref);
+    const live = await this.#client.get<AnyObject>(Secret, ref);
+    if (live === undefined || notOurs(this.#object as DeepReadonly<Managed>, live)) return undefined;
+    const mine = holderLabel(this.#object as DeepReadonly<Managed>);
+    const { uid = '', resourceVersion } = live.metadata;
+    if (holdersOf(live).every(([label]) => label === mine))
+      return this.#delete(Secret, live, resourceVersion === undefined ? {} : { resourceVersion });
+    if (live.metadata.labels?.[mine] !== undefined)
+      this.#wrote(Secret, await this.#label(Secret, ref, uid, { [mine]: null }));
+    return undefined;
+  }
+
+  /** A patch of single labels, which leaves those of others alone. */
+  #label(
+    resource: Resource,
+    ref: Ref,
+    uid: string,
+    labels: Readonly<Record<string, string | null>>,
+  ): Promise<AnyObject> {
+    return this.#client.patch(resource, ref, { metadata: { uid, labels } }, { type: 'merge', manager: MANAGER });
   }
 
   /** Takes along what lies in the node namespace: no garbage collector looks for an owner in another one. */
@@ -517,6 +569,10 @@ export class Pass<O extends Managed> {
         if (left) going.push(`${resource.kind} ${live.metadata.name}`);
       }
     }
+    for (const copy of await this.#copiesHeld()) {
+      const left = copy.metadata.deletionTimestamp ? copy : await this.#letGo(copy);
+      if (left) going.push(`Secret ${copy.metadata.name}`);
+    }
     if (going.length === 0) return;
     throw wait({
       reason: 'Terminating',
@@ -526,9 +582,32 @@ export class Pass<O extends Managed> {
     });
   }
 
+  /** Also those that nobody holds: who made them was stopped before it could say so. */
+  async #copiesHeld(): Promise<readonly AnyObject[]> {
+    if (!this.#plan.manages.includes(Secret)) return [];
+    const labelSelector = Object.entries(labelsOfCopies(this.#home))
+      .map(pair => pair.join('='))
+      .join();
+    const { items } = await this.#client.list<AnyObject>(Secret, { namespace: this.#nodes, labelSelector });
+    const mine = holderLabel(this.#object as DeepReadonly<Managed>);
+    return items.filter(copy => holdersOf(copy).length === 0 || holdersOf(copy).some(([label]) => label === mine));
+  }
+
   /** Whether deleting the object leaves something that only an undo takes along. */
   get hasNodes(): boolean {
     return this.#nodes !== this.#home;
+  }
+
+  /** Nothing is seen of a namespace that is not served, which is not the same as that nothing is there. */
+  #readable(at: string): void {
+    if (at !== this.#home && !this.#givesUpNodes) this.#nodesServed();
+  }
+
+  /** Somebody has said that what lies there is left behind. */
+  get #givesUpNodes(): boolean {
+    const { deletionTimestamp, annotations } = this.#object.metadata;
+    const skipped = (annotations?.[SKIP_UNDO_ANNOTATION] ?? '').split(',').map(name => name.trim());
+    return deletionTimestamp !== undefined && skipped.includes(NODE_OBJECTS);
   }
 
   #nodesServed(): void {
@@ -543,7 +622,7 @@ export class Pass<O extends Managed> {
     });
   }
 
-  /** Asked once per pass, before something is made there, and of the server: it is in no informer. */
+  /** Asked once per pass, before something is made, changed or taken over there, and of the server: it is in no informer. */
   #nodesAdmitPods(): Promise<void> {
     const check = async (): Promise<void> => {
       this.#nodesServed();
@@ -599,16 +678,39 @@ export class Pass<O extends Managed> {
     }
   }
 
-  async #copySecret({ metadata: { name }, type, immutable, data = {} }: Live): Promise<void> {
+  #copySecret(source: Live): Promise<void> {
+    const { name } = source.metadata;
+    this.#keep(COPIES, Secret.kind, name, this.#nodes);
+    const copying = this.#copies.get(name) ?? this.#copy(source);
+    this.#copies.set(name, copying);
+    return copying;
+  }
+
+  async #copy({ metadata: { name }, type, immutable, data = {} }: Live): Promise<void> {
+    this.#declared(Secret);
+    const ref = this.#ref(name, Secret, this.#nodes);
+    const owner = this.#object as DeepReadonly<Managed>;
     const there = this.#get(Secret, name, this.#nodes);
-    // Neither can be changed, and the source is another one by now.
-    const other = there && (there.type !== type || (there.immutable === true && !sameJson(there.data, data)));
-    if (other && !notOurs(this.#object as DeepReadonly<Managed>, there)) {
+    // None of it can be changed, and the source is another one by now.
+    const other =
+      there &&
+      (there.type !== type ||
+        (there.immutable === true && (immutable !== true || !sameJson(there.data ?? {}, data)))) &&
+      !notOurs(owner, there);
+    if (other) {
+      await this.#nodesAdmitPods();
       await this.#delete(Secret, there);
-      this.#written.delete(keyIn(Secret, this.#ref(name, Secret, this.#nodes)));
+      this.#written.delete(keyIn(Secret, ref));
     }
-    const copy = { metadata: { name }, type, ...(immutable === true && { immutable }), data };
-    await this.#apply(COPIES, Secret, copy, { at: this.#nodes });
+    const body = { metadata: { name }, type, ...(immutable === true && { immutable }), data };
+    const copy = await this.#put(Secret, ref, dressCopy(this.#home, this.#nodes, body), other ? undefined : there);
+    const mine = [holderLabel(owner), owner.metadata.uid ?? ''] as const;
+    const missing = [...(other ? holdersOf(there) : []), mine].filter(
+      ([key, uid]) => copy.metadata.labels?.[key] !== uid,
+    );
+    if (missing.length === 0) return;
+    await this.#nodesAdmitPods();
+    this.#wrote(Secret, await this.#label(Secret, ref, copy.metadata.uid ?? '', Object.fromEntries(missing)));
   }
 
   /** Whether this object owns something that the row made. */
@@ -764,20 +866,30 @@ export class Pass<O extends Managed> {
     this.#declared(resource);
     const wanted = dress(this.#object, resource, body, row, retain, at);
     const ref = this.#ref(body.metadata.name, undefined, at);
-    const key = keyIn(resource, ref);
     this.#keep(row, resource.kind, ref.name, at);
-    if (at !== this.#home) this.#nodesServed();
-    const known = this.#get(resource, ref.name, at);
-    if (known === undefined && at !== this.#home) await this.#nodesAdmitPods();
+    return this.#put(resource, ref, wanted, this.#get(resource, ref.name, at));
+  }
+
+  async #put(resource: Resource, ref: Ref, wanted: AnyObject, known: Live | undefined): Promise<Live> {
+    const elsewhere = ref.namespace !== this.#home;
+    if (elsewhere) this.#nodesServed();
+    const key = keyIn(resource, ref);
+    const isThere = (live: Live): boolean => {
+      if (applied(wanted, live, MANAGER)) return true;
+      const memo = this.#shared.memory.applied.get(key);
+      // The hash is the dearest question of a pass, so it comes last.
+      return memo !== undefined && memo.version === live.metadata.resourceVersion && memo.hash === hashOf(wanted);
+    };
+    const found = known && { live: known, why: notOurs(this.#object, known) };
+    if (found && !found.why && isThere(found.live)) return found.live;
+    // Before every write, and before a word on what others have there: the namespace may have been taken back.
+    if (elsewhere) await this.#nodesAdmitPods();
     // A name that the cache does not know may be taken by an object without our label (rule 3).
     const live = known ?? (await this.#client.get<AnyObject>(resource, ref));
     if (live) {
-      const why = notOurs(this.#object, live);
+      const why = found ? found.why : notOurs(this.#object, live);
       if (why) throw why;
-      if (applied(wanted, live, MANAGER)) return live;
-      const memo = this.#shared.memory.applied.get(key);
-      // The hash is the dearest question of a pass, so it comes last.
-      if (memo && memo.version === live.metadata.resourceVersion && memo.hash === hashOf(wanted)) return live;
+      if (known === undefined && isThere(live)) return live;
     } else await this.#ownerLives();
     const result = await this.#client.apply(resource, wanted, { manager: MANAGER, force: true });
     this.#wrote(resource, result);
@@ -818,12 +930,50 @@ export class Pass<O extends Managed> {
   }
 
   async #workload(row: string, resource: Resource, body: Body, at: string): Promise<Live> {
+    await this.#leavePlace(resource, body.metadata.name, at);
     this.#inTurn(row, resource, body, at);
     if (at !== this.#home) await this.#copySecrets(body);
     const live = await this.#apply(row, resource, body, { at });
     const unmet = workloadUnmet(live, this.#podsOf(live));
     if (unmet) throw wait(unmet);
     return live;
+  }
+
+  /** One of its name in another namespace than the one where it belongs by now. */
+  #astray(resource: Resource, name: string, at: string): Live | undefined {
+    const { kind, metadata } = this.#object;
+    const labels = { [KIND_LABEL]: kind.toLowerCase(), [INSTANCE_LABEL]: metadata.name };
+    const index = { name: INSTANCE_INDEX, value: metadata.name };
+    const found = this.#informer(resource)
+      ?.list({ labels, index })
+      .find(
+        other =>
+          other.metadata.name === name &&
+          other.metadata.namespace !== at &&
+          mayDelete(this.#object as DeepReadonly<Managed>, other),
+      );
+    if (found) this.#reads.read(resource, this.#ref(name, resource, found.metadata.namespace));
+    return found;
+  }
+
+  /** Two of one workload would work on the same volumes or nodes. Foreground: it is there until its pods are gone. */
+  async #leavePlace(resource: Resource, name: string, at: string): Promise<void> {
+    const cached = this.#astray(resource, name, at);
+    if (cached === undefined) return;
+    const { namespace = '', uid } = cached.metadata;
+    const live = await this.#client.get<AnyObject>(resource, this.#ref(name, resource, namespace));
+    if (live === undefined || live.metadata.uid !== uid || !mayDelete(this.#object as DeepReadonly<Managed>, live))
+      return;
+    const going = live.metadata.deletionTimestamp
+      ? live
+      : await this.#delete(resource, live, { propagation: 'Foreground' });
+    if (going)
+      throw wait({
+        reason: 'Terminating',
+        what: `${resource.kind} ${name} in namespace ${namespace} is being deleted, because it belongs in namespace ${at}`,
+        who: 'Cluster',
+        next: 'finish deleting it',
+      });
   }
 
   /** Whether there is such a workload and its pods would stay. */
@@ -990,9 +1140,13 @@ export class Pass<O extends Managed> {
       });
   }
 
-  async #delete(resource: Resource, live: Live): Promise<AnyObject | undefined> {
+  async #delete(
+    resource: Resource,
+    live: Live,
+    more: Pick<DeleteOptions, 'resourceVersion' | 'propagation'> = {},
+  ): Promise<AnyObject | undefined> {
     const { name, namespace, uid = '' } = live.metadata;
-    const left = await this.#client.delete(resource, this.#ref(name, resource, namespace), { uid });
+    const left = await this.#client.delete(resource, this.#ref(name, resource, namespace), { uid, ...more });
     if (left) this.#shared.gate.wrote(this.#object.metadata.uid ?? '', resource, left.metadata.resourceVersion);
     return left;
   }

@@ -5,7 +5,7 @@ import { PersistentVolumeClaim } from '../../kube/resource.ts';
 import type { Section, Sections } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import { fieldMissing } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
 import { type CephLink, cephFiles, cephLink, cephLinkIfAny, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
 import { fieldOf } from '../env.ts';
@@ -107,6 +107,25 @@ async function nfs(cx: Context, backend: Backend): Promise<Ready> {
   return { workload: base(backend, ON_NODE), files: [section(cx, backend, own), list] };
 }
 
+/** A claim can't change its namespace, and a new one beside it would be an empty volume group under rows of the old one. */
+function volumesHere(cx: Context, claim: string): void {
+  const kept = cx.nodes.get(PersistentVolumeClaim, claim) ? undefined : cx.astray(PersistentVolumeClaim, claim);
+  if (kept !== undefined) {
+    const { namespace: there = '' } = kept.metadata;
+    const field = there === cx.namespace ? 'without spec.nodeNamespace' : `with spec.nodeNamespace: ${there}`;
+    throw stall({
+      reason: 'VolumeElsewhere',
+      what: `PersistentVolumeClaim ${claim} in namespace ${there} is kept for this Cinder, and can't be used in namespace ${cx.spec.nodeNamespace ?? cx.namespace}`,
+      who: 'User',
+      next: `create the cloud again ${field}; or, if nobody needs the volumes on it any more, run: kubectl -n ${there} delete pvc ${claim}`,
+      after: LOOK_AGAIN_MS,
+    });
+  }
+}
+
+/** The claim may go while the operator is not looking, or lose its labels. */
+const LOOK_AGAIN_MS = 60_000;
+
 const START = '/var/lib/openstack/cinder/lvm-start.sh';
 
 async function lvm(cx: Context, backend: Backend): Promise<Ready> {
@@ -130,6 +149,7 @@ async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   else if (storageSize) {
     const claim = `${cx.name}-${componentOf(name)}`;
     existingClass(cx, storageClass, `spec.backends[name=${name}].storageClass`);
+    volumesHere(cx, claim);
     await cx.nodes.apply(
       PersistentVolumeClaim,
       {
