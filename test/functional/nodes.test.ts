@@ -9,6 +9,7 @@ import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { simulate } from '../../src/cli/simulation.ts';
 import { within } from '../../src/cli/source.ts';
 import { conditionsOf } from '../../src/embedded/cluster.ts';
+import { cureOf } from '../../src/insight/cures.ts';
 import { treeOf } from '../../src/insight/tree.ts';
 import { viewOf } from '../../src/insight/view.ts';
 import { why } from '../../src/insight/why.ts';
@@ -668,6 +669,20 @@ describe('answers about a cloud', () => {
         /^kubectl -n openstack-nodes annotate daemonset ovn-controller openstack.k8s.io\/adopt=true/,
       ),
     ]);
+  });
+
+  it('tell of PodSecurity there, which no podProfile meets', () => {
+    const refused = {
+      reason: 'PodSecurity',
+      root: { kind: 'Namespace', namespace: '', name: NODES },
+      object: { ...network(), metadata: { name: 'ovn', namespace: NS } },
+      message: 'pods "ovn-controller-x" is forbidden: violates PodSecurity "baseline:latest": host namespaces',
+    };
+    const cure = cureOf(viewOf([], 0), refused);
+    expect(cure.command).toBe(
+      `kubectl label --overwrite namespace ${NODES} pod-security.kubernetes.io/enforce=privileged`,
+    );
+    expect(cure.next).not.toContain('podProfile: restricted');
   });
 
   it('read the log of a compute there that is silent', async () => {
