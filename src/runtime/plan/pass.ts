@@ -930,7 +930,8 @@ export class Pass<O extends Managed> {
   }
 
   async #workload(row: string, resource: Resource, body: Body, at: string): Promise<Live> {
-    await this.#leavePlace(resource, body.metadata.name, at);
+    const astray = this.#astray(resource, body.metadata.name, at);
+    if (astray) await this.#leavePlace(resource, astray, at);
     this.#inTurn(row, resource, body, at);
     if (at !== this.#home) await this.#copySecrets(body);
     const live = await this.#apply(row, resource, body, { at });
@@ -957,10 +958,8 @@ export class Pass<O extends Managed> {
   }
 
   /** Two of one workload would work on the same volumes or nodes. Foreground: it is there until its pods are gone. */
-  async #leavePlace(resource: Resource, name: string, at: string): Promise<void> {
-    const cached = this.#astray(resource, name, at);
-    if (cached === undefined) return;
-    const { namespace = '', uid } = cached.metadata;
+  async #leavePlace(resource: Resource, cached: Live, at: string): Promise<void> {
+    const { namespace = '', name, uid } = cached.metadata;
     const live = await this.#client.get<AnyObject>(resource, this.#ref(name, resource, namespace));
     if (live === undefined || live.metadata.uid !== uid || !mayDelete(this.#object as DeepReadonly<Managed>, live))
       return;
