@@ -1022,7 +1022,7 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'what moves to another namespace runs twice',
     file: PASS,
-    find: 'await this.#leavePlace(resource, body.metadata.name, at);',
+    find: 'if (astray) await this.#leavePlace(resource, astray, at);',
     replace: '',
     caughtBy: 'test/functional/nodes.test.ts > runs in one namespace at a time',
   },
