@@ -16,10 +16,11 @@ import { adminAddress, isAt, type MariaDBObject } from './address.ts';
  * Whether the server refuses connections without TLS. Clients and server do not change in the same second, so this is
  * switched on after the last client speaks TLS, and off before the first one, or the server, goes back to plain:
  *
- *   on   status.secureTransport becomes true while it is still off. Whoever is about to open a plain way waits from then
- *        on (takesPlain), and whoever began before is seen by the next pass, which looks again and only then switches.
+ *   on   status.secureTransport becomes true while it is still off. From then on a client without TLS waits (takesPlain).
+ *        The next pass looks again at the Secrets that clients were given, and only then switches it on.
  *   off  in the first row of the pass that sees the edit, before config and pods; status says so at its end. Objects that
- *        name the server wait until it is Ready at its new generation (cx.ready), others for the status.
+ *        name the server wait until it is Ready at its new generation (cx.ready), others for the status. A server that
+ *        can't be told is left to its restart (startsAnew).
  */
 
 type ServerCx = Cx<MariaDBObject>;
