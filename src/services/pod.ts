@@ -192,7 +192,7 @@ export function podSpec(
     imagePullPolicy: 'IfNotPresent',
     terminationMessagePolicy: 'FallbackToLogsOnError',
     // They prepare files of their own user: no power, whatever the main container may do.
-    securityContext: main.security ?? POWERLESS,
+    securityContext: main.security ?? rootFilesystem(block, POWERLESS),
     resources: parts[0]!.container.resources,
     ...init,
   }));
@@ -284,7 +284,7 @@ function containerOf(
     ...(process.liveness && { livenessProbe: process.liveness }),
     volumeMounts: mounts,
     ...(volumeDevices.length > 0 && { volumeDevices }),
-    securityContext: process.security ?? profile.security,
+    securityContext: process.security ?? rootFilesystem(block, profile.security),
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
   return { container, volumes };
@@ -320,6 +320,16 @@ const POWERLESS: Container['securityContext'] = {
   runAsNonRoot: true,
   seccompProfile: { type: 'RuntimeDefault' },
 };
+
+/**
+ * Read-only under profile `restricted`: what a process writes there is a volume of its own, /tmp or in `scratch`.
+ * kolla_start copies the config to its final path, so under its profile the image must stay writable.
+ */
+const rootFilesystem = (
+  { podProfile }: PodBlock,
+  security: Container['securityContext'],
+): Container['securityContext'] =>
+  podProfile === 'restricted' ? { ...security, readOnlyRootFilesystem: true } : security;
 
 /** What kolla_start needs under sudo: to become root, and to copy files and give them away. Tried without any other. */
 export const KOLLA_CAPABILITIES = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'];

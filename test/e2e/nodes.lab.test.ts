@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
@@ -123,6 +124,22 @@ describe(`a cloud whose namespace enforces PodSecurity, ${release}`, { timeout: 
       return said !== undefined;
     });
     expect(said).toMatch(/^one/);
+  });
+
+  it('runs on under profile restricted, with root filesystems that are read-only', async () => {
+    await enforce(namespace, 'restricted');
+    await stage.apply({ ...yaml, spec: { ...yaml.spec, release, podProfile: 'restricted' } });
+    await ready(stage, OpenStackControlPlane, 'cloud');
+    const containers = (await stage.list(Pod)).flatMap(({ metadata, spec }) => {
+      const { initContainers = [], containers } = spec as PodSpec;
+      return [...initContainers, ...containers].map(container => ({ pod: metadata.name, ...container }));
+    });
+    figure('containers with a read-only root filesystem', containers.length);
+    expect(containers.length).toBeGreaterThan(10);
+    const writable = containers.filter(({ securityContext }) => securityContext?.readOnlyRootFilesystem !== true);
+    expect(writable.map(({ pod, name }) => `${pod} ${name}`)).toEqual([]);
+    const second = await tenant.active(await tenant.boot('two', tenant.connected()));
+    expect((await tenant.greeted(second.id)).join()).toContain('GUEST-METADATA-OK');
   });
 
   it('lets go of everything, is deleted, and leaves nothing in the node namespace', async () => {

@@ -144,7 +144,12 @@ describe('pods of the minimal cloud', () => {
       for (const [name, pod] of pods) {
         expect(pod.automountServiceAccountToken, name).toBe(false);
         expect(pod.topologySpreadConstraints?.length, name).toBe(2);
-        for (const container of containersOf(pod)) expect(container.resources?.requests, name).toBeDefined();
+        for (const { resources, securityContext } of containersOf(pod)) {
+          expect(resources?.requests, name).toBeDefined();
+          // kolla_start writes config into the image, and the node's own programs write where the node has its files.
+          const readOnly = podProfile === 'restricted' && !onTheNode(name);
+          expect(securityContext?.readOnlyRootFilesystem, name).toBe(readOnly || undefined);
+        }
       }
     },
     240_000,
