@@ -824,6 +824,20 @@ export const DEFECTS: readonly Defect[] = [
     caughtBy: 'test/functional/hostile.test.ts > of before there were forms',
   },
   {
+    name: 'taps of a switch in userspace stay down',
+    file: 'src/services/ovn/scripts.ts',
+    find: "datapath === 'netdev'\n    ?",
+    replace: "datapath === 'system'\n    ?",
+    caughtBy: 'src/services/ovn/scripts.test.ts > sets taps up',
+  },
+  {
+    name: 'init containers keep a writable root filesystem',
+    file: 'src/services/pod.ts',
+    find: 'main.security ?? rootFilesystem(block, POWERLESS)',
+    replace: 'main.security ?? POWERLESS',
+    caughtBy: 'test/functional/hardening.test.ts > under profile restricted',
+  },
+  {
     name: 'null in an override takes our restrictions away',
     file: 'src/services/host-access/pod.ts',
     find: 'securityContext: value => (isMap(value) ? undefined',

@@ -30,9 +30,9 @@ const WATCHED_SECONDS = 180;
 
 /**
  * Sets whose pods an upgrade from 37013f9 or earlier replaces, as CHANGELOG says under `Restarts:`: Cinder on Ceph loses
- * capabilities, libvirt starts its next guests as another user.
+ * capabilities, libvirt starts its next guests as another user, a switch in userspace sets up taps that are down.
  */
-const ROLLS = /^(cinder-volume-|cinder-backup-|nova-[\w-]+-libvirt-[a-z0-9]{5},)/;
+const ROLLS = /^(cinder-volume-|cinder-backup-|ovn-(controller|gateway)-|nova-[\w-]+-libvirt-[a-z0-9]{5},)/;
 
 interface Status {
   readonly phase?: string;

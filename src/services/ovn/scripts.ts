@@ -100,6 +100,7 @@ export function vswitchdScript(spec: Spec, gateway: boolean, southbound: string,
     ...ids.map(id => `ovs-vsctl --no-wait set open . ${shell(`external-ids:${id}`)}`),
     ...absent.map(key => `ovs-vsctl --no-wait remove open . external-ids ${key}`),
     ...plugged({ bridgeMappings, bridgePorts, datapath }),
+    tapsUp(datapath),
     VSWITCHD,
   );
 }
@@ -113,6 +114,15 @@ export interface Plugs {
 
 const INIT = 'until ovs-vsctl --no-wait init; do sleep 0.3; done';
 const VSWITCHD = `exec ovs-vswitchd ${SOCKET} -vconsole:info -vsyslog:off --pidfile=${OVS_RUN}/ovs-vswitchd.pid --unixctl=${VSWITCHD_CTL}`;
+
+/**
+ * A switch in userspace sets flags of a tap, as libvirt does, and each writes all of them as it had read them: on the lab 2
+ * of 20 guests were left with a tap that was down, and without an address.
+ */
+const tapsUp = (datapath: string): string =>
+  datapath === 'netdev'
+    ? '(while sleep 2; do for tap in $(ovs-vsctl --timeout=5 --bare --columns=name find interface admin_state=down external_ids:iface-status=active); do ip link set "$tap" up || :; done; done) &'
+    : '';
 
 function plugged({ bridgeMappings = {}, bridgePorts = {}, datapath }: Plugs): readonly string[] {
   const bridges = [...new Set([...Object.values(bridgeMappings), ...Object.keys(bridgePorts)])].sort();
@@ -128,7 +138,8 @@ function plugged({ bridgeMappings = {}, bridgePorts = {}, datapath }: Plugs): re
 }
 
 /** The switch without OVN: who makes flows in it is somebody else's matter. */
-export const switchScript = (plugs: Plugs): ConfigFile => script('vswitchd', INIT, ...plugged(plugs), VSWITCHD);
+export const switchScript = (plugs: Plugs): ConfigFile =>
+  script('vswitchd', INIT, ...plugged(plugs), tapsUp(plugs.datapath), VSWITCHD);
 
 export const controllerScript = (tls: boolean): ConfigFile =>
   script(
