@@ -83,6 +83,10 @@ pictures: setup ## the pictures of the page in docs/images
 fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
 	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
 
+.PHONY: golden
+golden: setup ## write the clouds that a newer operator must take over without a change (after one that CHANGELOG.md announces)
+	$(TSX) test/golden/write.ts
+
 .PHONY: fuzz-specs
 fuzz-specs: setup ## 100,000 samples with one changed field on clouds that run: crashes, loops, messages without the field (ARGS="--first 1 --count 1000")
 	$(TSX) test/fuzz/main.ts $(ARGS)
