@@ -20,6 +20,7 @@ help: ## show this
 node_modules/.stamp: package.json package-lock.json .npmrc
 # Not `npm ci`: it refuses a lock file without packages of other platforms, and some registries do not have them all.
 	npm install --no-save
+	@! git rev-parse --git-dir >/dev/null 2>&1 || git config core.hooksPath .githooks
 	@touch $@
 
 .PHONY: setup
@@ -34,10 +35,11 @@ test: setup ## all that must pass: types, lint, layers, dead code, generated fil
 	@$(TSX) test/run.ts $(ARGS)
 
 .PHONY: lint
-lint: setup ## format, lint, layers, dead code
+lint: setup ## format, lint, layers, dead code, subjects of commits
 	node_modules/.bin/biome check .
 	node_modules/.bin/depcruise --config .dependency-cruiser.cjs api src ui test bench lab evidence config
 	node_modules/.bin/knip
+	.githooks/commit-msg --since 117cffb
 
 .PHONY: format
 format: setup ## let biome rewrite what it can
