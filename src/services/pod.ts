@@ -53,6 +53,8 @@ export interface Process {
   readonly mounts?: readonly VolumeMount[];
   /** Folders that the process writes and the image does not give to its user. */
   readonly scratch?: readonly string[];
+  /** Folders of the image that the process writes to as well: our files are mounted into them one by one, not over them. */
+  readonly fileMounts?: readonly string[];
   /** Rights on the node, instead of those of the pod profile. */
   readonly security?: Container['securityContext'];
   /** Started without Kolla also under its profile, for images whose start scripts do what we do not want. */
@@ -361,7 +363,7 @@ function kolla(process: Process, config: Config, main: boolean): Profile {
   };
 }
 
-/** Each folder of files is mounted where it belongs and the binary runs directly: PodSecurity restricted. */
+/** Files are mounted where they belong, by folder if nothing else is there, and the binary runs directly: PodSecurity restricted. */
 function restricted(process: Process, config: Config): Profile {
   const folders = new Map<string, { key: string; path: string }[]>();
   for (const file of config.files) {
@@ -375,7 +377,10 @@ function restricted(process: Process, config: Config): Profile {
   [...folders].forEach(([mountPath, items], index) => {
     const name = `config-${index}`;
     volumes.push({ name, secret: { secretName: config.secret, defaultMode: 0o550, items } });
-    mounts.push({ name, mountPath, readOnly: true });
+    if (process.fileMounts?.includes(mountPath))
+      for (const { path } of items)
+        mounts.push({ name, mountPath: `${mountPath}/${path}`, subPath: path, readOnly: true });
+    else mounts.push({ name, mountPath, readOnly: true });
   });
   (process.scratch ?? []).forEach((mountPath, index) => {
     volumes.push({ name: `scratch-${index}`, emptyDir: {} });

@@ -39,6 +39,7 @@ export interface Workload<S> {
   readonly env?: (place: Place, spec: DeepReadonly<S>) => readonly EnvVar[];
   readonly volumes?: (place: Place, spec: DeepReadonly<S>) => readonly ProcessVolume[];
   readonly scratch?: readonly string[];
+  readonly fileMounts?: readonly string[];
   /** Where each pod mounts a volume of its own, which outlives it. */
   readonly data?: string;
   readonly security?: Process['security'] | ((spec: DeepReadonly<S>) => Process['security']);
@@ -171,6 +172,7 @@ export function processOf<O extends Managed, S>(
     ...(workload.env && { env: workload.env(cx, cx.spec as DeepReadonly<S>) }),
     ...((workload.volumes || volumes.length > 0) && { volumes }),
     ...(workload.scratch && { scratch: workload.scratch }),
+    ...(workload.fileMounts && { fileMounts: workload.fileMounts }),
     ...(workload.data && { mounts: [{ name: 'data', mountPath: workload.data }] }),
     ...(security && { security }),
     ...(workload.direct && { direct: true }),

@@ -151,6 +151,13 @@ describe('pods of the minimal cloud', () => {
           expect(securityContext?.readOnlyRootFilesystem, name).toBe(readOnly || undefined);
         }
       }
+      // libvirt keeps definitions of its own beside our files: a folder of ours over theirs would be read-only.
+      const libvirt = pods
+        .filter(([name]) => /^nova-cell1-libvirt-[^-]+$/.test(name))
+        .flatMap(([, pod]) => containersOf(pod));
+      const mounts = libvirt.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
+      expect(mounts).not.toContain('/etc/libvirt');
+      if (podProfile === 'restricted') expect(mounts).toContain('/etc/libvirt/libvirtd.conf');
     },
     240_000,
   );

@@ -79,6 +79,8 @@ export const novaCompute = linkedService(
         argv: startArgv('libvirt'),
         image: 'nova-libvirt',
         files: libvirtFiles,
+        // It keeps definitions of secrets, networks and filters beside its settings.
+        fileMounts: ['/etc/libvirt'],
         bare: true,
         volumes: () => libvirtVolumes,
         ...askedBy('virsh', '-c', 'qemu:///system', 'version'),

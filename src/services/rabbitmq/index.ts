@@ -36,6 +36,8 @@ import { rabbitFiles } from './files.ts';
 const row = rowsOf<RabbitMQObject>();
 const DATA = '/var/lib/rabbitmq';
 const COOKIE = '/run/erlang-cookie';
+/** Debian's start script writes there whatever RABBITMQ_LOGS says. */
+const LOGS = '/var/log/rabbitmq';
 
 const input = row('InputReady', {
   when: deployed,
@@ -85,6 +87,7 @@ const config = row('ConfigReady', {
       readiness: { tcpSocket: { port: ports.amqp }, periodSeconds: 10 },
       liveness: { ...ping, periodSeconds: 60, failureThreshold: 3 },
       volumes: tlsVolumes(undefined, own),
+      scratch: [LOGS],
     };
     const all = rabbitFiles(input!, adminSecret(cx.object), await plainText(cx), cx.spec);
     return { process, config: await configSecret(cx, [...all, kollaStart(process, all, serverStart(cx))]) };
