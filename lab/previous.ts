@@ -7,6 +7,9 @@ import { bash, must } from './shell.ts';
 /** Who was there before this tree: a commit, or a folder of somebody's own. */
 const named = (): string => process.env.PREVIOUS ?? 'HEAD~1';
 
+/** The cloud that it deploys: a file of lab/. */
+export const previousCloud = (): string => process.env.UPGRADE_CLOUD ?? 'cloud.yaml';
+
 async function placeOf(): Promise<{ readonly folder: string; readonly commit?: string }> {
   if (existsSync(join(named(), 'build.mjs'))) return { folder: named() };
   const words = ['-C', repo, 'rev-parse', '--verify', '--quiet', `${named()}^{commit}`];

@@ -6,7 +6,7 @@ import { buildExtras, type CloudSpec, type Extra, extras, neededBy, startExtras 
 import { browserRoots } from '../images/browser.ts';
 import { guestImage } from '../images/guest.ts';
 import { repo } from '../paths.ts';
-import { buildPrevious } from '../previous.ts';
+import { buildPrevious, previousCloud } from '../previous.ts';
 import { tempestVenv } from '../venv.ts';
 import { clouds, type Need, type Scenario, scenarios } from './scenarios.ts';
 
@@ -32,7 +32,9 @@ const starting: Readonly<Partial<Record<Need, readonly Extra[]>>> = {
 
 /** What runs beside the operator for this scenario and the cloud that it finds. */
 export function extrasFor(name: string): readonly Extra[] {
-  const file = clouds[scenarioOf(name)?.cloud ?? 'none'];
+  const file = needsOf(name).includes('previous')
+    ? join('lab', previousCloud())
+    : clouds[scenarioOf(name)?.cloud ?? 'none'];
   const { spec } = file === undefined ? { spec: {} } : (parse(readFileSync(join(repo, file), 'utf8')) as Cloud);
   const wanted = [...neededBy(spec), ...needsOf(name).flatMap(need => starting[need] ?? [])];
   return extras.filter(each => wanted.includes(each));

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { proofs } from '../../evidence/features.ts';
 import { releases } from '../images/names.ts';
 import { HELP, optionsOf } from './command.ts';
@@ -22,6 +22,10 @@ describe('the table of scenarios', () => {
   it('builds beforehand what its clouds count on', () => {
     expect(extrasFor('cloud')).toEqual([]);
     expect(extrasFor('shared')).toEqual(['ceph']);
+    expect(extrasFor('upgrade')).toEqual([]);
+    vi.stubEnv('UPGRADE_CLOUD', 'cloud-ceph.yaml');
+    expect(extrasFor('upgrade')).toEqual(['ceph', 'ingress', 'certificates']);
+    vi.unstubAllEnvs();
     expect(extrasFor('chores')).toEqual(['ceph', 'ingress', 'certificates']);
     expect(extrasFor('ceph')).toEqual(['ceph', 'ingress', 'certificates']);
     expect(extrasFor('policies')).toEqual(['ceph', 'ingress', 'certificates', 'policies']);

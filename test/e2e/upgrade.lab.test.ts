@@ -11,7 +11,7 @@ import { nodesOf } from '../../lab/cluster/layout.ts';
 import type { CloudSpec } from '../../lab/extras.ts';
 import type { Release } from '../../lab/images/names.ts';
 import { deployOperator } from '../../lab/operator.ts';
-import { previousFolder } from '../../lab/previous.ts';
+import { previousCloud, previousFolder } from '../../lab/previous.ts';
 import { readMark } from '../../src/cloud/ownership.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Job, Pod, Secret } from '../../src/kube/resource.ts';
@@ -23,8 +23,8 @@ import { conditionOf, ready, until, valueIn } from './stage.ts';
 
 const release = (process.env.LAB_RELEASES?.split(',')[0] ?? '2025.2') as Release;
 const OPERATOR = 'openstack-operator-system';
-/** cloud-ceph.yaml: the whole control plane on Ceph with TLS. */
-const FILE = process.env.UPGRADE_CLOUD ?? 'cloud.yaml';
+/** UPGRADE_CLOUD=cloud-ceph.yaml: the whole control plane on Ceph with TLS. */
+const FILE = previousCloud();
 /** A roll that somebody decided on late shows by then. */
 const WATCHED_SECONDS = 180;
 
