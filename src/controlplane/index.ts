@@ -1,3 +1,4 @@
+import { NovaCell } from '../../api/nova/cell.ts';
 import { OpenStackControlPlane, PHASES, type Phase } from '../../api/openstack/controlplane.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
 import { Secret } from '../kube/resource.ts';
@@ -8,6 +9,7 @@ import { fieldMissing, stall, wait } from '../runtime/plan/unmet.ts';
 import { runningRelease } from '../services/release.ts';
 import { MANAGES, publicCertificate, READS, SERVING_LABEL } from '../services/tls/certificate.ts';
 import { union } from '../services/tls/x509.ts';
+import { REFERENCES, type Reference, type User, usersOf, usersWith } from '../services/users.ts';
 import {
   CLOUD_BUNDLE,
   CLOUD_CERTIFICATE,
@@ -220,6 +222,7 @@ for (const section of SECTION_NAMES) {
       assertReady((await cx.child(kind, section, specOf(cx, section))) as DeepReadonly<AnyObject>);
     },
     off: async cx => {
+      checkUnused(cx, section);
       await keepData(cx, section);
       await cx.remove(kind, section);
     },
@@ -237,6 +240,33 @@ async function tellPolicy(cx: Cx<Cloud>, section: SectionName): Promise<void> {
   const wanted = specOf(cx, section);
   const policyOf = (spec: unknown): unknown => (spec as { deletionPolicy?: string } | undefined)?.deletionPolicy;
   if (policyOf(child.spec) !== policyOf(wanted)) await cx.child(kindOf(section), section, wanted);
+}
+
+/** A backend that is being deleted can't be kept any more: it would wait for its users, and they for it. */
+function checkUnused(cx: Cx<Cloud>, section: SectionName): void {
+  const kind = kindOf(section);
+  const child = cx.get(kind, section) as DeepReadonly<AnyObject> | undefined;
+  const reference = (REFERENCES as Readonly<Record<string, Reference>>)[kind.kind];
+  if (reference === undefined || child === undefined || child.metadata.deletionTimestamp !== undefined) return;
+  const users = usersOf(cx, reference, section);
+  // The parts of Nova go with it.
+  const sectionOf = ({ kind, name }: User): SectionName | undefined =>
+    kind.group === NovaCell.group ? 'nova' : SECTION_NAMES.find(each => each === name && kindOf(each) === kind);
+  const goesToo = (user: User): boolean => {
+    const of = sectionOf(user);
+    return user.leaves || (of !== undefined && !isOn(cx, of));
+  };
+  const staying = users.filter(user => !goesToo(user));
+  const listed = (staying.length > 0 ? staying : users).map(user => `${user.kind.kind} ${user.name}`).join(', ');
+  const what = `spec.${section} switches ${kind.kind} ${section} off, which is used by ${listed}`;
+  if (staying.length > 0)
+    throw stall({
+      reason: 'InUse',
+      what,
+      who: 'User',
+      next: `switch spec.${section} on, or delete these objects first`,
+    });
+  if (users.length > 0) throw wait({ reason: 'Terminating', what, who: 'Cluster', next: 'delete these objects first' });
 }
 
 /**
@@ -272,5 +302,8 @@ const kinds = SECTION_NAMES.map(kindOf);
 export const controlplane: Plan<Cloud> = plan<Cloud>(
   OpenStackControlPlane,
   { input, bundle, shared, ...rows },
-  { manages: [...kinds, Secret, ...MANAGES], reads: [OpenStackControlPlane, ...READS] },
+  {
+    manages: [...kinds, Secret, ...MANAGES],
+    reads: [OpenStackControlPlane, ...Object.values(REFERENCES).flatMap(({ field }) => usersWith(field)), ...READS],
+  },
 );

@@ -42,6 +42,8 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     };
   },
   NotFound: editField,
+  // Of an object that is being deleted, its users are the ones to act on.
+  InUse: (view, c) => (c.object.metadata.deletionTimestamp ? {} : editField(view, c)),
   StorageClassNotFound: (_view, c) => ({
     who: 'User',
     next:

@@ -267,8 +267,8 @@ export const REASONS = {
   ),
   InUse: entry(
     'User',
-    'The object is being deleted and waits, because other objects name it and have data or users in it.',
-    'Delete those objects first. Annotation `openstack.k8s.io/skip-undo=Users` deletes it without waiting, and under `deletionPolicy: Delete` their data with it.',
+    'The object is being deleted, or its section of the control plane is switched off, and it stays because other objects name it and have data or users in it.',
+    'Delete those objects first, or switch the section on again. Annotation `openstack.k8s.io/skip-undo=Users` deletes it without waiting, and under `deletionPolicy: Delete` their data with it.',
   ),
   ValueRefused: entry(
     'User',

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { AnyKind } from '../../api/kind.ts';
 import { NovaCell } from '../../api/nova/cell.ts';
+import { CephStorage } from '../../api/openstack/cephstorage.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import { Keystone } from '../../api/openstack/keystone.ts';
+import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Nova } from '../../api/openstack/nova.ts';
+import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
+import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import { Secret } from '../../src/kube/resource.ts';
 import type { Cloud } from './cloud.ts';
 import { NS } from './cloud.ts';
@@ -21,6 +27,13 @@ const all = {
   cinder: { enabled: true, backends: [{ name: 'ceph', type: 'ceph' }] },
   heat: { enabled: true },
   horizon: { enabled: true },
+};
+const CHILD: Readonly<Record<string, AnyKind>> = {
+  mariadb: MariaDB,
+  rabbitmq: RabbitMQ,
+  ovn: OVNNetwork,
+  keystone: Keystone,
+  ceph: CephStorage,
 };
 const prepare = (cloud: Cloud): void => {
   cloud.apply(cephSecret());
@@ -106,6 +119,53 @@ describe('a service that is disabled after the fact', () => {
     await cloud.settle();
     expect(cloud.left().filter(line => line.includes('heat'))).toEqual([]);
   }, 60_000);
+});
+
+describe('a backend that is disabled while others use it', () => {
+  const sections: Readonly<Record<string, object>> = all;
+  const off = (...names: string[]) =>
+    cloudWith({ ...all, ...Object.fromEntries(names.map(name => [name, { ...sections[name], enabled: false }])) });
+  const told = (cloud: Cloud, type: string) => cloud.condition(OpenStackControlPlane, 'slice', type);
+
+  it('stays, names its users, and serves on; enabled again, all is as before', async () => {
+    const cloud = await readyCloud(all, prepare);
+    const uids = () => ['rabbitmq', 'mariadb', 'ovn'].map(name => cloud.get(CHILD[name]!, name)?.metadata.uid);
+    const before = uids();
+    for (const [section, kind, user] of [
+      ['rabbitmq', 'RabbitMQ', 'Neutron neutron'],
+      ['mariadb', 'MariaDB', 'Keystone keystone'],
+      ['ovn', 'OVNNetwork', 'Neutron neutron'],
+      ['keystone', 'Keystone', 'Glance glance'],
+      ['ceph', 'CephStorage', 'Cinder cinder'],
+    ] as const) {
+      cloud.apply(off(section));
+      await cloud.settle();
+      expect(told(cloud, `${kind}Ready`), section).toMatchObject({ status: 'False', reason: 'InUse' });
+      expect(told(cloud, `${kind}Ready`)?.message).toContain(`spec.${section} switches ${kind} ${section} off`);
+      expect(told(cloud, `${kind}Ready`)?.message).toContain(user);
+      expect(cloud.get(CHILD[section]!, section)?.metadata.deletionTimestamp).toBeUndefined();
+      expect(cloud.condition(Nova, 'nova')?.status).toBe('True');
+      cloud.apply(cloudWith(all));
+      await cloud.ready(OpenStackControlPlane, 'slice');
+    }
+    expect(uids()).toEqual(before);
+  }, 240_000);
+
+  it('waits for a volume service that names it in a list, when it is deleted itself', async () => {
+    const cloud = await readyCloud({ ...all, glance: { enabled: true } }, prepare);
+    cloud.hands.remove(CephStorage, NS, 'ceph');
+    await cloud.settle();
+    expect(cloud.condition(CephStorage, 'ceph')).toMatchObject({ reason: 'InUse' });
+    expect(cloud.condition(CephStorage, 'ceph')?.message).toContain('Cinder cinder');
+  }, 60_000);
+
+  it('goes with its users when they are disabled by the same edit', async () => {
+    const cloud = await readyCloud(all, prepare);
+    cloud.apply(off('rabbitmq', 'nova', 'neutron', 'cinder', 'heat', 'ovn'));
+    await cloud.ready(OpenStackControlPlane, 'slice');
+    await cloud.settle();
+    for (const name of ['rabbitmq', 'ovn']) expect(cloud.get(CHILD[name]!, name)).toBeUndefined();
+  }, 120_000);
 });
 
 describe('a cell that is taken out', () => {

@@ -12,7 +12,7 @@ import { encoded } from '../encoded.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { type Process, podSpec } from '../pod.ts';
-import { CEPH_USERS, usersBy, usersWith } from '../users.ts';
+import { REFERENCES, usersBy, usersWith } from '../users.ts';
 import { CLIENTS, type Client, capsOf, cephKey, fsidIn, keyIn, keyring, type Pool } from './keys.ts';
 import { clientSecret, POOL_SUFFIX, poolsOf } from './link.ts';
 import {
@@ -251,8 +251,8 @@ export const ceph = plan(
   { input, keys, pools, clients, rotating: rotation<ObjectOf<typeof CephStorage>>(() => [], {}) },
   {
     manages: [Secret, Job, ...ROOK_MANAGES],
-    reads: [Pod, ReplicaSet, ...ROOK_READS, ...usersWith(CEPH_USERS.field)],
-    users: usersBy(CEPH_USERS),
+    reads: [Pod, ReplicaSet, ...ROOK_READS, ...usersWith(REFERENCES.CephStorage.field)],
+    users: usersBy(REFERENCES.CephStorage),
     external: true,
   },
 );

@@ -35,7 +35,7 @@ import { kollaStart, type Process, podSpec, podTemplate, UNTIL_HEARD, withoutKol
 import { checkSchedule, iso } from '../schedule.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
-import { namedBy, usersBy, usersWith } from '../users.ts';
+import { REFERENCES, usersBy, usersWith } from '../users.ts';
 import { uwsgiArgv, uwsgiFiles, uwsgiLoaded, uwsgiProbes } from '../uwsgi.ts';
 import { budget } from '../workload.ts';
 import { adminAddress, adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
@@ -402,7 +402,7 @@ export const keystone = plan(
       ...MANAGES,
     ],
     reads: [...USERS, ReplicaSet, ...PUBLISHING_READS, ...READS, ...usersWith('keystoneInstance')],
-    users: usersBy(namedBy('keystoneInstance', 'keystoneSecret')),
+    users: usersBy(REFERENCES.Keystone),
     external: true,
   },
 );

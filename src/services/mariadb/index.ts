@@ -23,7 +23,7 @@ import { checkServer, deployed, serverCertificate, serverPods, serverServices, s
 import { MANAGES, overTls, READS, type Shown } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { endOf, fingerprint } from '../tls/x509.ts';
-import { namedBy, usersBy } from '../users.ts';
+import { REFERENCES, usersBy } from '../users.ts';
 import { adminAddress, initSecret, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
 import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
 import { CLIENTS, settle, stepBack } from './transport.ts';
@@ -179,7 +179,7 @@ export const mariadb = plan(
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
     reads: [...USERS, CronJob, Job, StorageClass, ...READS, ...CLIENTS],
-    users: usersBy(namedBy('databaseInstance', 'databaseSecret')),
+    users: usersBy(REFERENCES.MariaDB),
     external: true,
   },
 );

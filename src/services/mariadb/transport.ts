@@ -9,7 +9,7 @@ import { isReady } from '../../runtime/plan/ready.ts';
 import { type Cause, Unmet, wait } from '../../runtime/plan/unmet.ts';
 import { whoMounts } from '../credentials.ts';
 import { overTls } from '../tls/certificate.ts';
-import { DATABASE_FIELDS, DATABASE_SECRETS, namedBy, usersOf, valuesOf } from '../users.ts';
+import { DATABASE_FIELDS, DATABASE_SECRETS, REFERENCES, usersOf, valuesOf } from '../users.ts';
 import { adminAddress, isAt, type MariaDBObject } from './address.ts';
 
 /*
@@ -69,7 +69,7 @@ const opensPlainly = (text: string, server: DeepReadonly<MariaDBObject>): boolea
 
 /** Who has not changed to TLS yet, or may be about to open what it remembers. */
 async function laggard(cx: ServerCx): Promise<Cause | undefined> {
-  for (const { kind, name } of usersOf(cx, namedBy('databaseInstance', 'databaseSecret'))) {
+  for (const { kind, name } of usersOf(cx, REFERENCES.MariaDB)) {
     const live = cx.get(kind, name) as DeepReadonly<AnyObject> | undefined;
     if (live === undefined || isReady(live)) continue;
     return {

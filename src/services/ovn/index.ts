@@ -28,7 +28,7 @@ import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
 import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
-import { usersBy, usersWith } from '../users.ts';
+import { REFERENCES, usersBy, usersWith } from '../users.ts';
 import { processOf, runWorkload, type Workload } from '../workload.ts';
 import type { OVNObject } from './address.ts';
 import { agentOn, agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
@@ -298,6 +298,6 @@ export const ovn = plan(
       ...MANAGES,
     ],
     reads: [Nova, Pod, ReplicaSet, StorageClass, ...READS, ...usersWith('ovnInstance')],
-    users: usersBy({ field: 'ovnInstance', uses: (at, name) => at.ovnInstance === name && at.mechanism === 'ovn' }),
+    users: usersBy(REFERENCES.OVNNetwork),
   },
 );

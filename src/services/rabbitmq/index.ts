@@ -29,7 +29,7 @@ import {
 } from '../server.ts';
 import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
-import { namedBy, usersBy, usersWith } from '../users.ts';
+import { REFERENCES, usersBy, usersWith } from '../users.ts';
 import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from './address.ts';
 import { rabbitFiles } from './files.ts';
 
@@ -135,7 +135,7 @@ export const rabbitmq = plan(
   {
     manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
     reads: [Pod, StorageClass, ...READS, ...usersWith('messageBusInstance')],
-    users: usersBy(namedBy('messageBusInstance', 'messageBusSecret')),
+    users: usersBy(REFERENCES.RabbitMQ),
     external: true,
   },
 );
