@@ -233,14 +233,7 @@ describe(`a cloud, ${release}`, { timeout: 1_800_000 }, () => {
     figure('pings', sent);
     figure('pings lost', lost);
     expect(lost).toBe(0);
-    await until(stage, 'the host is enabled and up again', 180, async () => {
-      const { services } = await os.call<{ services: { host: string; state: string; status: string }[] }>(
-        'compute',
-        'GET',
-        '/os-services?binary=nova-compute',
-      );
-      return services.every(s => s.state === 'up' && s.status === 'enabled');
-    });
+    await tenant.hostsServe();
   });
 
   it('lets go of everything in the cloud', () => tenant.sweep());

@@ -140,6 +140,7 @@ describe(`a cloud whose namespace enforces PodSecurity, ${release}`, { timeout: 
     expect(containers.length).toBeGreaterThan(10);
     const writable = containers.filter(({ securityContext }) => securityContext?.readOnlyRootFilesystem !== true);
     expect(writable.map(({ pod, name }) => `${pod} ${name}`)).toEqual([]);
+    await tenant.hostsServe();
     const second = await tenant.active(await tenant.boot('two', tenant.connected()));
     expect((await tenant.greeted(second.id)).join()).toContain('GUEST-METADATA-OK');
   });

@@ -46,6 +46,17 @@ export class Tenant {
     return last!;
   }
 
+  /** nova-compute disables its host while libvirt is away, and enables it again within about half a minute. */
+  hostsServe = (): Promise<void> =>
+    until(this.#stage, 'every compute host is enabled and up', 180, async () => {
+      const { services } = await this.os.call<{ services: { state: string; status: string }[] }>(
+        'compute',
+        'GET',
+        '/os-services?binary=nova-compute',
+      );
+      return services.length > 0 && services.every(s => s.state === 'up' && s.status === 'enabled');
+    });
+
   async boot(name: string, more: object): Promise<string> {
     const body = { server: { name, imageRef: this.ids.image, flavorRef: this.ids.flavor, ...more } };
     const made = await this.os.call<{ server: Thing }>('compute', 'POST', '/servers', { body, microversion: '2.74' });
