@@ -130,8 +130,10 @@ describe(`a cloud whose namespace enforces PodSecurity, ${release}`, { timeout: 
     await enforce(namespace, 'restricted');
     await stage.apply({ ...yaml, spec: { ...yaml.spec, release, podProfile: 'restricted' } });
     await ready(stage, OpenStackControlPlane, 'cloud');
-    // Pods of Jobs that ran under the other profile are still there.
-    const running = (await stage.list(Pod)).filter(({ status }) => (status as PodStatus).phase === 'Running');
+    // Pods of Jobs that ran under the other profile are still there, and replaced ones end their requests.
+    const running = (await stage.list(Pod)).filter(
+      ({ metadata, status }) => metadata.deletionTimestamp === undefined && (status as PodStatus).phase === 'Running',
+    );
     const containers = running.flatMap(({ metadata, spec }) => {
       const { initContainers = [], containers } = spec as PodSpec;
       return [...initContainers, ...containers].map(container => ({ pod: metadata.name, ...container }));
