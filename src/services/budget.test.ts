@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { SECTIONS } from '../controlplane/sections.ts';
 
 /*
- * "A new OpenStack service is one folder of about 150 lines, and no other file changes except the list that names it."
- * (DESIGN.md 1). Nothing keeps that but this test.
+ * A new OpenStack service is one folder of about 150 lines, and no other file changes except the list that names it
+ * (ARCHITECTURE.md, "Where to add a service"). Nothing keeps that but this test.
  */
 
 const filesIn = (folder: string): string[] =>

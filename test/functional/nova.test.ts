@@ -94,7 +94,7 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(busOf(cloud).vhosts).toEqual(expect.arrayContaining(['openstack-nova-top', 'openstack-nova-cell1']));
     for (const name of ['nova-api-database', 'nova-cell0-database', 'nova-cell1-database', 'nova-message-bus'])
       expect(keys(cloud, name)).toEqual(expect.arrayContaining(['hostname', 'password', 'user']));
-    // Names and keys of seed 000.
+    // docs/reference/names.md
     for (const name of ['nova-api', 'nova-scheduler', 'nova-metadata', 'nova-cell0-conductor', 'nova-cell1-conductor'])
       expect(keys(cloud, `${name}-config-data`)).toContain('01-nova.conf');
     expect(keys(cloud, 'nova-scheduler-config-data')).not.toContain('02-nova-override.conf');
