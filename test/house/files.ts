@@ -13,7 +13,7 @@ export const isAlone = (path: string): boolean =>
 
 /** Those that take longest, longest first, by their names. A file that is not named here only starts later. */
 export const SLOW = [
-  ...['samples', 'nodes', 'transport', 'tls', 'host-access', 'leaving', 'rotation', 'ownership', 'roles', 'hardening'],
+  ...['samples', 'nodes', 'transport', 'tls', 'leaving', 'rotation', 'ownership', 'roles', 'hardening'],
   ...[
     'plan',
     'exposure',
