@@ -13,9 +13,11 @@ status=0; node_modules/.bin/vitest run $(2)$(if $(EVIDENCE), --reporter=default 
 $(if $(EVIDENCE),$(TSX) evidence/main.ts .run/$@.json --level $(1) --command 'make $@' || status=1;) exit $$status
 endef
 
+##@ Start
+
 .PHONY: help
 help: ## show this
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+	@awk -f test/house/help.awk $(MAKEFILE_LIST)
 
 node_modules/.stamp: package.json package-lock.json .npmrc
 # Not `npm ci`: it refuses a lock file without packages of other platforms, and some registries do not have them all.
@@ -30,32 +32,51 @@ setup: node_modules/.stamp ## install what the other targets need
 cloud: setup ## an OpenStack cloud in this terminal, nothing else needed (ARGS=--once ends when Ready)
 	@$(CLI) cloud $(ARGS)
 
+##@ Check a change
+
 .PHONY: test
-test: setup ## all that must pass: types, lint, layers, dead code, generated files, tests (ARGS=--coverage counts lines)
+test: setup ## all that must pass: types, lint, layers, dead code, generated files, tests (ARGS=--changed: what a change touches; ARGS=--coverage)
 	@$(TSX) test/run.ts $(ARGS)
 
 .PHONY: lint
-lint: setup ## format, lint, layers, dead code, subjects of commits
-	node_modules/.bin/biome check .
-	node_modules/.bin/depcruise --config .dependency-cruiser.cjs api src ui test bench lab evidence config
-	node_modules/.bin/knip
-	.githooks/commit-msg --since 117cffb
+lint: setup ## format, layers, dead code, and the figures of the house with their limits (ARGS=--strict: all must hold; ARGS=--all lists)
+	@$(TSX) test/run.ts --lint $(ARGS)
 
 .PHONY: format
 format: setup ## let biome rewrite what it can
 	node_modules/.bin/biome check --write .
 
-.PHONY: manifests
-manifests: setup ## write CRDs, RBAC, the Deployment, the reference pages and what was seen to work (docs/status.md)
-	$(TSX) config/generate.ts
+.PHONY: build
+build: setup ## dist/openstack-operator.js, one file; NOTICE and dist/sbom.cdx.json of what is in it
+	node build.mjs
 
-.PHONY: overlay
-overlay: setup ## an operator for some namespaces or kinds, for kustomize (ARGS="--namespaces a,b --kinds keystone --out folder")
-	@$(TSX) config/overlay.ts $(ARGS)
+.PHONY: audit
+audit: setup ## known vulnerabilities of the dependencies, where the registry answers
+	@node release/audit.mjs
 
-.PHONY: oslo-tables
-oslo-tables: setup ## write the option tables of lint from the services' packages (installs them from PyPI once; 3 minutes)
-	$(TSX) lab/oslo/tables.ts $(ARGS)
+##@ Search for long
+
+.PHONY: chaos
+chaos: setup ## restart from every state of the store, every fault at every write, many seeds (long)
+	CHAOS=all node_modules/.bin/vitest run test/chaos $(ARGS)
+
+.PHONY: sequences
+sequences: setup ## 2,000 random sequences of edits and deletions of two clouds on shared servers (long; ARGS="FIRST COUNT")
+	test/chaos/sequences.sh $(ARGS)
+
+.PHONY: fuzz-specs
+fuzz-specs: setup ## 100,000 samples with one changed field on clouds that run: crashes, loops, messages without the field (ARGS="--first 1 --count 1000")
+	$(TSX) test/fuzz/main.ts $(ARGS)
+
+.PHONY: fuzz
+fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
+	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
+
+.PHONY: defects
+defects: setup ## plant each known defect and see its test fail (long)
+	$(TSX) test/defects/main.ts $(ARGS)
+
+##@ Judge by real servers and libraries
 
 .PHONY: conformance
 conformance: setup ## the embedded API server against a real kube-apiserver (builds it once, about 8 minutes)
@@ -77,65 +98,48 @@ test-alerts: setup ## alert rules and panels, judged by promtool (of Debian's pa
 test-page: setup ## the page in a real browser (installs Debian's chromium once)
 	$(call suite,simulated,--config vitest.page.config.ts $(ARGS))
 
-.PHONY: pictures
-pictures: setup ## the pictures of the page in docs/images
-	$(TSX) test/page/pictures.ts
+##@ Write what is generated
 
-.PHONY: fuzz
-fuzz: setup ## server-side apply against upstream's own code, 100,000 cases
-	$(TSX) test/conformance/fuzz/main.ts --cases 100000 --seed 1 $(ARGS)
+.PHONY: manifests
+manifests: setup ## write CRDs, RBAC, the Deployment, the reference pages and what was seen to work (docs/status.md)
+	$(TSX) config/generate.ts
+
+.PHONY: overlay
+overlay: setup ## an operator for some namespaces or kinds, for kustomize (ARGS="--namespaces a,b --kinds keystone --out folder")
+	@$(TSX) config/overlay.ts $(ARGS)
+
+.PHONY: oslo-tables
+oslo-tables: setup ## write the option tables of lint from the services' packages (installs them from PyPI once; 3 minutes)
+	$(TSX) lab/oslo/tables.ts $(ARGS)
 
 .PHONY: golden
 golden: setup ## write the clouds that a newer operator must take over without a change (after one that CHANGELOG.md announces)
 	$(TSX) test/golden/write.ts
 
-.PHONY: fuzz-specs
-fuzz-specs: setup ## 100,000 samples with one changed field on clouds that run: crashes, loops, messages without the field (ARGS="--first 1 --count 1000")
-	$(TSX) test/fuzz/main.ts $(ARGS)
-
-.PHONY: chaos
-chaos: setup ## restart from every state of the store, every fault at every write, many seeds (long)
-	CHAOS=all node_modules/.bin/vitest run test/chaos $(ARGS)
-
-.PHONY: sequences
-sequences: setup ## 2,000 random sequences of edits and deletions of two clouds on shared servers (long; ARGS="FIRST COUNT")
-	test/chaos/sequences.sh $(ARGS)
-
-.PHONY: defects
-defects: setup ## plant each known defect and see its test fail (long)
-	$(TSX) test/defects/main.ts $(ARGS)
+.PHONY: pictures
+pictures: setup ## the pictures of the page in docs/images
+	$(TSX) test/page/pictures.ts
 
 .PHONY: bench
 bench: setup build ## figures for docs/performance.md
 	$(TSX) bench/main.ts $(ARGS)
 
-.PHONY: build
-build: setup ## dist/openstack-operator.js, one file; NOTICE and dist/sbom.cdx.json of what is in it
-	node build.mjs
-
 .PHONY: sbom
 sbom: build ## dist/sbom.cdx.json: the packages in the bundle, as CycloneDX 1.5
 
-.PHONY: audit
-audit: setup ## known vulnerabilities of the dependencies, where the registry answers
-	@node release/audit.mjs
-
-.PHONY: run
-run: setup ## the operator on the cluster of your kubeconfig
-	$(CLI) run $(ARGS)
+##@ Put it into the cluster of your kubeconfig
 
 .PHONY: install
 install: setup ## put the CRDs into the cluster of your kubeconfig
 	kubectl apply --server-side -k config/crd
 
-.PHONY: uninstall
-uninstall: ## take the CRDs out again; refused while objects of ours exist
-	@config/objects-left.sh
-	kubectl delete -k config/crd
-
 .PHONY: deploy
 deploy: setup ## put CRDs, RBAC and the operator into the cluster of your kubeconfig
 	kubectl apply --server-side -k config/default
+
+.PHONY: run
+run: setup ## the operator on the cluster of your kubeconfig
+	$(CLI) run $(ARGS)
 
 .PHONY: undeploy
 undeploy: ## take the operator out; CRDs stay, and it is refused while objects of ours exist
@@ -143,6 +147,13 @@ undeploy: ## take the operator out; CRDs stay, and it is refused while objects o
 	kubectl delete --ignore-not-found -f config/webhook/webhook.yaml
 	kubectl delete -k config/manager
 	kubectl delete -k config/rbac
+
+.PHONY: uninstall
+uninstall: ## take the CRDs out again; refused while objects of ours exist
+	@config/objects-left.sh
+	kubectl delete -k config/crd
+
+##@ The lab: real Kubernetes and real OpenStack on this machine
 
 .PHONY: lab lab-down lab-status lab-shell lab-logs lab-kubectl lab-openstack lab-cloud lab-cloud-ceph lab-cloud-ovs lab-test lab-test-ceph lab-test-ovs lab-test-nodes lab-test-living lab-slice lab-test-chores lab-test-outside lab-test-stores lab-test-two lab-test-shared lab-test-policies lab-test-upgrade lab-tempest lab-regression
 lab: setup build ## real Kubernetes and real OpenStack on this machine (root, Debian 12)

@@ -43,7 +43,7 @@ export function reference(deed: Deed): Promise<Reference> {
 
 /**
  * Every distinct state of the store during one undisturbed run of a deed. After a crash the operator's memory is gone,
- * so starting from each of these states is every crash there can be (engine.md 4).
+ * so "after a commit" and "after its answer" are the same, and starting from each of these states is every crash there can be.
  */
 async function moments(deed: Deed): Promise<Reference> {
   const found: Moment[] = [];
@@ -100,7 +100,7 @@ export async function disturbed(
   return judge(cloud, audit, wanted);
 }
 
-/** Oracles of runtime.md 6.3: O1 end state, O2 creations, O3 no write at rest, O8 safety. Empty is good. */
+/** Oracles: O1 end state, O2 creations, O3 no write at rest, O8 safety (./audit.ts). Empty is good. */
 export async function judge(
   cloud: Cloud,
   audit: Audit,

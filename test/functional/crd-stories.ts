@@ -7,7 +7,7 @@ import { KINDS, kindNamed } from '../../api/kinds.ts';
 import type { AnyObject, Condition, Status } from '../../src/kube/object.ts';
 import { apiVersionOf, CustomResourceDefinition, Namespace, pathOf } from '../../src/kube/resource.ts';
 import type { Request, Response } from '../../src/kube/transport.ts';
-import { samples, seedObjects, seedsAreHere } from '../fixtures/objects.ts';
+import { examples, samples } from '../fixtures/objects.ts';
 
 const BASES = fileURLToPath(new URL('../../config/crd/bases/', import.meta.url));
 const crds = readdirSync(BASES).map(name => parse(readFileSync(join(BASES, name), 'utf8')) as AnyObject);
@@ -38,7 +38,7 @@ async function install(send: Send): Promise<void> {
     const answer = await send({ method: 'POST', path: pathOf(CustomResourceDefinition, ''), body: crd });
     if (answer.status !== 201) throw new Error(`${crd.metadata.name}: ${message(answer.body)}`);
   }
-  for (const name of ['samples', 'seeds', 'empty', 'edits'])
+  for (const name of ['samples', 'examples', 'empty', 'edits'])
     await send({
       method: 'POST',
       path: pathOf(Namespace, ''),
@@ -69,7 +69,7 @@ export function crdStories(ground: () => Promise<Send>, options: { tables: boole
     await install(send);
   }, 240_000);
 
-  /** Server-side apply as the seeds' readers would do it: unknown fields are errors. */
+  /** Server-side apply as a reader of the documentation would do it: unknown fields are errors. */
   const apply = (namespace: string, object: AnyObject, manager = 'test') =>
     send({
       method: 'PATCH',
@@ -159,11 +159,11 @@ export function crdStories(ground: () => Promise<Send>, options: { tables: boole
     });
   });
 
-  describe(`seeds${seedsAreHere ? '' : ' (not here: our own copies)'}`, () => {
-    it.each(seedObjects().map(s => [`${s.source} ${s.object.kind} ${s.object.metadata.name}`, s.object] as const))(
+  describe('examples', () => {
+    it.each(examples().map(s => [`${s.source} ${s.object.kind} ${s.object.metadata.name}`, s.object] as const))(
       '%s is applied strictly',
       async (_, object) => {
-        const answer = await apply('seeds', object);
+        const answer = await apply('examples', object);
         expect(answer.status, message(answer.body)).toBe(201);
       },
     );

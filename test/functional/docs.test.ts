@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { brokenLinks, isThere, pathsIn } from '../house/references.ts';
 
 /** Folders that are ours; at the top there are also downloads and results of runs. */
 const FOLDERS = ['api', 'bench', 'config', 'docs', 'evidence', 'lab', 'src', 'test'];
@@ -21,39 +22,11 @@ const textOf = (page: string): string => readFileSync(page, 'utf8');
 const codeOf = (text: string): string[] =>
   [...text.matchAll(/```[^\n]*\n([\s\S]*?)```|`([^`\n]+)`/g)].map(match => match[1] ?? match[2] ?? '');
 
-/** As GitHub makes them from headings. */
-const anchorsOf = (text: string): string[] =>
-  [...text.matchAll(/^#+ (.+)$/gm)].map(match =>
-    match[1]!
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-
-function brokenLinks(page: string): string[] {
-  const prose = textOf(page).replace(/```[\s\S]*?```|`[^`\n]*`/g, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(match => match[1]!)
-    .filter(link => !/^[a-z]+:/.test(link))
-    .filter(link => {
-      const [path = '', anchor] = link.split('#');
-      const file = path === '' ? page : normalize(join(dirname(page), path));
-      if (!existsSync(file)) return true;
-      return anchor !== undefined && !anchorsOf(textOf(file)).includes(anchor);
-    });
-}
-
 /** `make a b ARGS="..."`, at the start of a command or after one; comments are prose. */
 const targetsIn = (code: string): string[] =>
   [...code.replace(/ # .*$/gm, '').matchAll(/(?:^|[\s;&(])make((?: +[a-z][a-z-]*)+)/g)].flatMap(match =>
     match[1]!.trim().split(/ +/),
   );
-
-/** Paths of this repository that are written out: no placeholders, no patterns, nothing that a run makes. */
-const pathsIn = (code: string): string[] =>
-  [...code.matchAll(/(?:^|[\s`"'(])((?:api|src|test|lab|bench|evidence|config|docs)\/[\w./-]+)(?=$|[\s`"'),:;])/gm)]
-    .map(match => match[1]!.replace(/[./]+$/, ''))
-    .filter(path => !path.includes('...'));
 
 describe('documentation names only what exists', () => {
   it('there are pages, and a README among them', () => expect(pages).toContain('README.md'));
@@ -62,9 +35,9 @@ describe('documentation names only what exists', () => {
     it(page, () => {
       const code = codeOf(textOf(page));
       expect({
-        links: brokenLinks(page),
+        links: brokenLinks(page).map(({ link }) => link),
         targets: code.flatMap(targetsIn).filter(target => !targets.has(target)),
-        paths: code.flatMap(pathsIn).filter(path => !existsSync(path)),
+        paths: code.flatMap(pathsIn).flatMap(({ path }) => (isThere(path) ? [] : [path])),
       }).toEqual({ links: [], targets: [], paths: [] });
     });
 });

@@ -1,19 +1,12 @@
-import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { describe, expect, it } from 'vitest';
-import { KINDS } from '../../api/kinds.ts';
 import { NovaCompute } from '../../api/nova/compute.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
-import type { AnyObject } from '../../src/kube/object.ts';
 import { Pod, Secret } from '../../src/kube/resource.ts';
-import { ownerUid } from '../../src/runtime/plan/dress.ts';
-import { nodePodsOf } from '../../src/services/host-access/nodes.ts';
 import { type Cloud, NS } from './cloud.ts';
-import { podSpecs, TRUSTING } from './pods.ts';
-import { violations } from './podsecurity.ts';
-import { deployed, GROUPS } from './samples.ts';
+import { podSpecs } from './pods.ts';
 import { cloudWith, label, readyCloud, secret } from './services.ts';
 import { slice, Trouble, withSlice } from './stories.ts';
 
@@ -90,34 +83,4 @@ describe('a field that gives pods rights on the node', { timeout: 240_000 }, () 
     );
     expect(podSpecs(cloud)).toEqual([]);
   });
-});
-
-/** The templates of an object by which its pods with rights on the node are set, as the walk over specs names them. */
-const ownerOf = (cloud: Cloud, object: AnyObject): AnyObject | undefined =>
-  cloud.store
-    .objects()
-    .find(other => other.metadata.uid === ownerUid(object) && KINDS.some(k => k.kind === other.kind));
-
-describe('the table of pods with rights on the node', { timeout: 240_000 }, () => {
-  it.each(GROUPS.map(group => [group.name, group] as const))(
-    'says what the operator makes of: %s',
-    async (_, group) => {
-      const cloud = await deployed(group, {}, { operator: { env: TRUSTING } });
-      const workloads = cloud.store
-        .objects()
-        .filter(({ kind }) => ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind));
-      expect(workloads.length).toBeGreaterThan(0);
-      for (const workload of workloads) {
-        const { spec } = (workload.spec as { template: { spec: PodSpec } }).template;
-        const owner = ownerOf(cloud, workload)!;
-        const nodes = nodePodsOf(owner.kind, owner.spec as Record<string, unknown>);
-        const names = spec.containers.map(({ name }) => name);
-        const isOrdinary = nodes === undefined || names.every(name => nodes.ordinary.includes(name));
-        expect([workload.metadata.name, violations(spec, 'baseline').length === 0]).toEqual([
-          workload.metadata.name,
-          isOrdinary,
-        ]);
-      }
-    },
-  );
 });

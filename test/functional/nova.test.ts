@@ -90,11 +90,11 @@ describe('Nova', { timeout: 120_000 }, () => {
     for (const database of ['nova_api', 'nova_cell0', 'nova_cell1'])
       expect(sql.databases[database]?.schemas).toEqual(['nova']);
     expect(sql.users['openstack-nova-cell1']?.databases).toEqual(['nova_cell1']);
-    expect(Object.keys(sql.databases.nova_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
+    expect(Object.keys(sql.databases.nova_api?.cells ?? {}).sort()).toEqual(['cell0', 'cell1']);
     expect(busOf(cloud).vhosts).toEqual(expect.arrayContaining(['openstack-nova-top', 'openstack-nova-cell1']));
     for (const name of ['nova-api-database', 'nova-cell0-database', 'nova-cell1-database', 'nova-message-bus'])
       expect(keys(cloud, name)).toEqual(expect.arrayContaining(['hostname', 'password', 'user']));
-    // Names and keys of seed 000.
+    // docs/reference/names.md
     for (const name of ['nova-api', 'nova-scheduler', 'nova-metadata', 'nova-cell0-conductor', 'nova-cell1-conductor'])
       expect(keys(cloud, `${name}-config-data`)).toContain('01-nova.conf');
     expect(keys(cloud, 'nova-scheduler-config-data')).not.toContain('02-nova-override.conf');
@@ -304,7 +304,7 @@ describe('Nova', { timeout: 120_000 }, () => {
     cloud.apply(nova({ cellTemplates: { ...cells, cell2: fake } }));
     await cloud.ready(Nova, 'nova');
     await cloud.settle();
-    expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {})).toEqual(['cell0', 'cell1', 'cell2']);
+    expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {}).sort()).toEqual(['cell0', 'cell1', 'cell2']);
     expect(cloud.condition(NovaCompute, 'nova-cell2-fake')?.status).toBe('True');
     for (const [index, name] of ['nova-api', 'nova-scheduler', 'nova-metadata', 'nova-cell0-conductor'].entries())
       expect(template(cloud, StatefulSet, name), name).not.toEqual(before[index]);
@@ -339,7 +339,7 @@ describe('Nova', { timeout: 120_000 }, () => {
     expect(lines(cloud).map(line => line.name)).toEqual(['cell0']);
     cloud.apply(nova());
     await cloud.ready(Nova, 'nova');
-    expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {})).toEqual(['cell0', 'cell1']);
+    expect(Object.keys(sqlOf(cloud).databases.nova_api?.cells ?? {}).sort()).toEqual(['cell0', 'cell1']);
   });
 
   it('is not Ready while a conductor runs and does not report, and says which', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { AnyKind } from '../../api/kind.ts';
@@ -9,10 +10,13 @@ import { fields } from '../../api/schema/leaves.ts';
 import { structural } from '../../api/schema/structural.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Ingress } from '../../src/kube/resource.ts';
+import { ownerUid } from '../../src/runtime/plan/dress.ts';
+import { nodePodsOf } from '../../src/services/host-access/nodes.ts';
 import { samplesIn } from '../fixtures/objects.ts';
 import { authority, certManager } from './certificates.ts';
 import { Cloud } from './cloud.ts';
 import { imagesOf, MIRROR, PRIVATE, podSpecs, TRUSTING } from './pods.ts';
+import { violations } from './podsecurity.ts';
 import { deployed, GROUND, GROUPS, standsOn } from './samples.ts';
 
 const kindOf = (name: string): AnyKind => KINDS.find(kind => kind.kind === name)!;
@@ -21,6 +25,12 @@ const statusLeaves = (kind: AnyKind): string[] =>
   fields(structural(kind.statusSchema))
     .filter(({ leaf }) => leaf)
     .map(({ path }) => path);
+
+/** The object of ours whose templates a workload is made from. */
+const ownerOf = (cloud: Cloud, object: AnyObject): AnyObject | undefined =>
+  cloud.store
+    .objects()
+    .find(other => other.metadata.uid === ownerUid(object) && KINDS.some(k => k.kind === other.kind));
 
 /** Whether there is a value at `services[].name`. */
 function has(value: unknown, path: string): boolean {
@@ -62,14 +72,30 @@ const PUBLISHED = [
 describe('samples', () => {
   const written = new Map<string, Set<string>>();
 
+  interface Deployed {
+    readonly cloud: Cloud;
+    /** What the parts of Nova stand on is no sample. */
+    readonly before: ReadonlySet<string>;
+  }
+  const made = new Map<string, Promise<Deployed>>();
+  /** Made once for all that only look at it. */
+  const lookedAt = (group: (typeof GROUPS)[number]): Promise<Deployed> => {
+    const known = made.get(group.name) ?? privately(group);
+    made.set(group.name, known);
+    return known;
+  };
+  async function privately(group: (typeof GROUPS)[number]): Promise<Deployed> {
+    let before: ReadonlySet<string> = new Set();
+    const cloud = await deployed(group, PRIVATE, { operator: { env: TRUSTING } }, ground => {
+      before = new Set(podSpecs(ground).map(([name]) => name));
+    });
+    return { cloud, before };
+  }
+
   it.each(GROUPS.map(group => [group.name, group] as const))(
     'become Ready, every pod and Job from a private registry: %s',
     async (_, group) => {
-      // What the parts of Nova stand on is no sample.
-      let before: ReadonlySet<string> = new Set();
-      const cloud = await deployed(group, PRIVATE, { operator: { env: TRUSTING } }, ground => {
-        before = new Set(podSpecs(ground).map(([name]) => name));
-      });
+      const { cloud, before } = await lookedAt(group);
       for (const { kind, metadata } of group.objects)
         expect([metadata.name, cloud.condition(kindOf(kind), metadata.name)?.status]).toEqual([metadata.name, 'True']);
       const all = podSpecs(cloud).filter(([name]) => !before.has(name));
@@ -84,6 +110,30 @@ describe('samples', () => {
         for (const leaf of kind ? statusLeaves(kind) : []) if (has(object.status, leaf)) seen.add(leaf);
         if (kind) written.set(object.kind, seen);
       }
+    },
+    240_000,
+  );
+
+  it.each(GROUPS.map(group => [group.name, group] as const))(
+    'the table of pods with rights on the node says what the operator makes of: %s',
+    async (_, group) => {
+      const { cloud } = await lookedAt(group);
+      const workloads = cloud.store
+        .objects()
+        .filter(({ kind }) => ['Deployment', 'StatefulSet', 'DaemonSet'].includes(kind));
+      expect(workloads.length).toBeGreaterThan(0);
+      for (const workload of workloads) {
+        const { spec } = (workload.spec as { template: { spec: PodSpec } }).template;
+        const owner = ownerOf(cloud, workload)!;
+        const nodes = nodePodsOf(owner.kind, owner.spec as Record<string, unknown>);
+        const names = spec.containers.map(({ name }) => name);
+        const isOrdinary = nodes === undefined || names.every(name => nodes.ordinary.includes(name));
+        expect([workload.metadata.name, violations(spec, 'baseline').length === 0]).toEqual([
+          workload.metadata.name,
+          isOrdinary,
+        ]);
+      }
+      made.delete(group.name);
     },
     240_000,
   );

@@ -40,19 +40,22 @@ function watchPlain() {
     if (now !== refuses) seen.push(now ? 'refuses' : 'takes');
     refuses = now;
     if (!refuses) return;
-    for (const pod of cloud.hands.list(Pod, NS)) {
+    // Asked at every request: as they are stored, because a list by the API would copy them all.
+    const objects = cloud.store.objects().filter(({ metadata }) => metadata.namespace === NS);
+    const plain = new Set(objects.filter(each => each.kind === Secret.kind && isPlain(each)).map(nameOf));
+    for (const pod of objects.filter(({ kind }) => kind === Pod.kind)) {
       const { phase = '' } = (pod.status ?? {}) as { phase?: string };
       const { volumes = [] } = pod.spec as { volumes?: { secret?: { secretName?: string } }[] };
-      if (!['Succeeded', 'Failed'].includes(phase) && volumes.some(({ secret }) => isPlain(secret?.secretName)))
+      if (!['Succeeded', 'Failed'].includes(phase) && volumes.some(({ secret }) => plain.has(secret?.secretName ?? '')))
         victims.add(pod.metadata.name);
     }
   };
-  const isPlain = (name = ''): boolean => {
-    const live = cloud?.get(Secret, name);
-    const key = `${name} ${live?.metadata.resourceVersion}`;
+  const nameOf = ({ metadata }: AnyObject): string => metadata.name;
+  const isPlain = (live: AnyObject): boolean => {
+    const key = `${live.metadata.name} ${live.metadata.resourceVersion}`;
     const known = plainSecrets.get(key);
     if (known !== undefined) return known;
-    const data = Object.values((live?.data ?? {}) as Record<string, string>).map(value => atob(value));
+    const data = Object.values((live.data ?? {}) as Record<string, string>).map(value => atob(value));
     const found = data.some(each => [...each.matchAll(PLAIN)].some(([url]) => !url.includes('ssl_ca=')));
     plainSecrets.set(key, found);
     return found;

@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { samples, seedObjects, seedsAreHere } from '../test/fixtures/objects.ts';
+import { examples, samples } from '../test/fixtures/objects.ts';
 import { KINDS } from './kinds.ts';
 import { validate } from './validate.ts';
 
-const where = seedsAreHere ? 'YAML blocks of ../shared/seeds' : 'our own copies (../shared/seeds is not here)';
+describe('examples in published shapes', () => {
+  const objects = examples();
 
-describe(`examples of the seed documents: ${where}`, () => {
-  const objects = seedObjects();
-
-  it('are all found', () => {
-    // 001 has two fragments and five objects, 002 has one object; the copies merge what repeats.
-    expect(objects.map(({ object }) => object.kind)).toHaveLength(seedsAreHere ? 8 : 6);
-  });
+  it('are all found', () => expect(objects).toHaveLength(8));
 
   for (const { source, object } of objects)
     it(`${source}: ${object.kind} ${object.metadata.name} passes the strict schema`, () => {
