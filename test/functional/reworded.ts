@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { expect } from 'vitest';
 import { overviewOf } from '../../src/insight/overview.ts';
 import { causesOf, conditionsOf, namespaceOf, type View } from '../../src/insight/view.ts';
 import { type Why, why } from '../../src/insight/why.ts';
+import { withOperators } from './cloud.ts';
 
 /** What somebody who still read sentences would fall for. */
 const WORDS = [
@@ -35,21 +37,21 @@ const WORDS = [
  * Other words for every text that the operator writes for people: the same for the same text, or nothing would ever be at
  * rest. What it has put is left as it is.
  */
-export function reworded(seed: string): (text: string) => string {
+function reworded(words: readonly string[]): (text: string) => string {
   const known = new Map<string, string>();
   const own = new Set<string>();
   return text => {
     if (own.has(text)) return text;
-    const other = known.get(text) ?? wordsOf(`${seed} ${text}`);
+    const other = known.get(text) ?? randomOf(words, text);
     known.set(text, other);
     own.add(other);
     return other;
   };
 }
 
-function wordsOf(text: string): string {
+function randomOf(from: readonly string[], text: string): string {
   const bytes = createHash('sha256').update(text).digest();
-  const words = [...bytes.subarray(0, 3 + (bytes[0]! % 8))].map(byte => WORDS[byte % WORDS.length]!);
+  const words = [...bytes.subarray(0, 3 + (bytes[0]! % 8))].map(byte => from[byte % from.length]!);
   return `${words.join(' ')} ${bytes.toString('hex').slice(0, 8)}`;
 }
 
@@ -82,4 +84,34 @@ export function classified(view: View): unknown {
       causes: forPrograms(causesOf(object)),
     })),
   };
+}
+
+export type Speech = 'plain' | 'random';
+
+const tricky = reworded(WORDS);
+/** Nothing in them even looks like what we write. */
+const blank = reworded(['lorem', 'ipsum', 'dolor', 'sit', 'amet']);
+
+/** The same story twice: as it is, and with an operator that puts other words for each of its texts. */
+export async function inOtherWords<T>(
+  story: (speech: Speech) => Promise<T>,
+  words: 'tricky' | 'blank' = 'tricky',
+): Promise<readonly [T, T]> {
+  const reword = { tricky, blank }[words];
+  return [await story('plain'), await withOperators({ reword }, () => story('random'))];
+}
+
+/** What operators said in conditions that do not hold. */
+const texts = (view: View): readonly string[] =>
+  view.ours.flatMap(object =>
+    conditionsOf(object)
+      .filter(({ status }) => status !== 'True')
+      .map(({ message }) => message),
+  );
+
+/** Nothing differs but words, and all of them do. */
+export function sameBut(plain: View, other: View): void {
+  expect(classified(other)).toEqual(classified(plain));
+  const said = new Set(texts(plain));
+  expect(texts(other).filter(text => said.has(text))).toEqual([]);
 }

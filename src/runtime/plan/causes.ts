@@ -7,6 +7,8 @@ import type { Cause, Facts, Subject } from './unmet.ts';
 
 /** Status stays below 32 KiB (rule 27), and conditions and lists need most of that. */
 const MOST_BYTES = 8_192;
+/** Beyond this a cause goes without what only commands and people need. */
+const MOST_BYTES_OF_DETAILS = 5_120;
 /** As many as the schema admits. */
 const MOST = 64;
 /** Of one text among the details: what another program said may be as long as it likes. */
@@ -95,9 +97,9 @@ interface Writer {
 export function bounded(causes: readonly DeepReadonly<StatusCause>[], writer: Writer): DeepReadonly<StatusCause>[] {
   const out: DeepReadonly<StatusCause>[] = [];
   let bytes = 0;
-  const fits = (cause: DeepReadonly<StatusCause>): boolean => {
+  const fits = (cause: DeepReadonly<StatusCause>, most: number): boolean => {
     const size = Buffer.byteLength(JSON.stringify(cause));
-    if (out.length >= MOST || bytes + size > MOST_BYTES) return false;
+    if (out.length >= MOST || bytes + size > most) return false;
     bytes += size;
     out.push(cause);
     return true;
@@ -112,7 +114,7 @@ export function bounded(causes: readonly DeepReadonly<StatusCause>[], writer: Wr
       ...(next !== undefined && { next: writer.text(next) }),
       ...(details && { details: Object.fromEntries(short) as Record<string, string> }),
     };
-    if (!fits(whole) && !fits(cause)) break;
+    if (!fits(whole, MOST_BYTES_OF_DETAILS) && !fits(cause, MOST_BYTES)) break;
   }
   return out;
 }
