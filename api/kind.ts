@@ -22,10 +22,39 @@ export interface ActionResult {
   completionTime?: string;
 }
 
+interface ObjectReference {
+  kind: string;
+  name: string;
+  /** Absent for what is in no namespace. */
+  namespace?: string;
+}
+
+/** Why a condition is not True, for programs: they read these fields, and no message. */
+export interface StatusCause {
+  /** The condition; `CellsReady.cell1` for one key of a condition that sums up several. */
+  type: string;
+  /** Of the cause itself: the condition of an object that only waits for another one may say `NotReady`. */
+  reason: string;
+  actor: 'User' | 'Operator' | 'Cluster';
+  /** The object concerned. */
+  object: ObjectReference;
+  /** An object of ours that has the cause. */
+  waitsFor?: ObjectReference;
+  /** Of Ready: the condition that it tells of. */
+  condition?: string;
+  /** Of a condition that sums up several keys: the one that it tells of. */
+  key?: string;
+  /** For people: what happens next. */
+  next?: string;
+  /** What a command to mend it needs: field, keys, host, ...; `said` are words of another program. */
+  details?: Record<string, string>;
+}
+
 /** What the engine writes on every kind. Everything is optional: a new object has no status at all. */
 export interface BaseStatus {
   observedGeneration?: number;
   conditions?: Condition[];
+  causes?: StatusCause[];
   /** Inputs of work that runs once per input (jobs, config), by step name. */
   hashes?: Record<string, string>;
   /** The release that runs now; differs from spec.release during an upgrade. */

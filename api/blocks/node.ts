@@ -28,7 +28,7 @@ export const nodeShape = () => ({
     32,
   ).optional(),
   extraMounts: list(
-    open('Fields of a core/v1 Volume (name and source) plus mountPath.'),
+    open('A core/v1 Volume (name and source) plus mountPath.'),
     'Extra files for the pod that runs Ansible.',
     32,
   ).optional(),

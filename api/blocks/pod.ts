@@ -40,10 +40,10 @@ const scheduling = () => ({
 /** Everything about pods but their number. */
 export const pods = (configFormat?: string) => ({
   ...scheduling(),
-  image: text('Image of the main container, instead of the default of the release.').min(1).max(512).optional(),
+  image: text('Image of the main container, instead of that of the release.').min(1).max(512).optional(),
   ...config(configFormat),
   extraMounts: list(
-    open('Fields of a core/v1 Volume (name and source) plus mountPath, subPath, readOnly.'),
+    open('A core/v1 Volume (name and source) plus mountPath, subPath, readOnly.'),
     'Extra volumes in the pods.',
     32,
   ).optional(),

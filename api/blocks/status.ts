@@ -15,6 +15,40 @@ const condition = z.object({
   observedGeneration: int(0, MAX_INT, 'The generation of the spec this condition speaks of.').optional(),
 });
 
+const object = (description: string) =>
+  z
+    .object({
+      kind: text('Its kind.'),
+      name: text('Its name.'),
+      namespace: text('Its namespace; absent for an object that is in none.').optional(),
+    })
+    .describe(description);
+
+/** Why a condition is not True, for programs (StatusCause in kind.ts). */
+const cause = z.object({
+  type: text('The condition; CellsReady.cell1 for one key of a condition that sums up several.').max(316),
+  reason: text('Why, in one CamelCase word; where the object only waits for another one, why that one is not Ready.'),
+  actor: oneOf(['User', 'Operator', 'Cluster'], 'Who acts next.'),
+  object: object('The object concerned.'),
+  waitsFor: object('Another object of OpenStack that has this cause, and this one waits for it.').optional(),
+  condition: text('Of Ready: the condition that it tells of.').optional(),
+  key: text('Of a condition that sums up several keys: the key that it tells of.').optional(),
+  next: text('What happens next, or what to do.').optional(),
+  details: map(
+    z.string().describe('Text.'),
+    'What to mend it takes: field, keys, host, label. Under said are the words of another program.',
+  ).optional(),
+});
+
+/** The same list for the one kind whose CRD has no room for it: each entry has the fields that all other kinds describe. */
+export const causesInShort = () => ({
+  causes: listMap(
+    z.object({ type: text('The condition.') }).meta({ 'x-kubernetes-preserve-unknown-fields': true }),
+    ['type'],
+    'As in the status of every child.',
+  ).optional(),
+});
+
 const actionResult = z.object({
   name: text('The action asked for in spec.actions.'),
   id: text('The id it was asked for with; the same id never runs twice.'),
@@ -68,6 +102,11 @@ export function statusSchemaOf(own: z.ZodRawShape, specFields: readonly string[]
     .object({
       observedGeneration: int(0, MAX_INT, 'The generation of the spec this status was computed from.').optional(),
       conditions: listMap(condition, ['type'], 'The state in parts; Ready sums them up.').optional(),
+      causes: listMap(
+        cause,
+        ['type'],
+        'Why conditions are not True, for programs: who acts next, on which object.',
+      ).optional(),
       hashes: map(
         z.string().describe('Hash of the inputs.'),
         'Inputs of work that runs once per input, by step. Written by the operator.',

@@ -3,7 +3,7 @@ import { releaseColumn } from '../blocks/columns.ts';
 import { cloudIngress, cloudTls, fixedNodeNamespace, lifecycle, nodeNamespace } from '../blocks/common.ts';
 import { customServiceConfig } from '../blocks/pod.ts';
 import { region } from '../blocks/service.ts';
-import { summaryLine } from '../blocks/status.ts';
+import { causesInShort, summaryLine } from '../blocks/status.ts';
 import { openstack } from '../groups.ts';
 import { kind } from '../kind.ts';
 import { immutableField, listMap, objectName, oneOf, rule, text } from '../schema/helpers.ts';
@@ -108,6 +108,7 @@ export const OpenStackControlPlane = kind({
     ),
   ],
   status: () => ({
+    ...causesInShort(),
     phase: oneOf(PHASES, 'The lowest phase that is not complete; Ready when all are.').optional(),
     services: listMap(
       z.object({ ...summaryLine('child, which is the name of its section'), kind: text('Kind of the child.') }),

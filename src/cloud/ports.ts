@@ -143,19 +143,32 @@ export interface Identity {
 /** Whether the call changed anything: at rest every `ensure` answers false. */
 export type Changed = boolean;
 
+/** The server of a call. */
+export interface Called {
+  readonly server?: string;
+  /** Without a port. */
+  readonly host?: string;
+  readonly user?: string;
+  /** The words of that server, or of the system that could not reach it. */
+  readonly said?: string;
+}
+
 /** Why a call to a backend failed, told apart because the cure differs. */
 export class CloudError extends Error {
   override readonly name = 'CloudError';
   readonly fault: 'unreachable' | 'refused' | 'rejected' | 'taken';
   /** It is unreachable because of the certificate that it shows. */
   readonly untrusted: boolean;
+  /** What the call was for, where that is known. */
+  readonly called: Called;
   /**
    * `unreachable`: no answer. `refused`: wrong user or password. `rejected`: it answered that it will not.
    * `taken`: the name is somebody else's (ownership.ts).
    */
-  constructor(kind: CloudError['fault'], message: string, cause?: unknown, untrusted = false) {
+  constructor(kind: CloudError['fault'], message: string, cause?: unknown, untrusted = false, called: Called = {}) {
     super(message, { cause });
     this.fault = kind;
     this.untrusted = untrusted;
+    this.called = called;
   }
 }

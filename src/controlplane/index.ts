@@ -5,7 +5,7 @@ import { Secret } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import { assertReady, conditionOf, isReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
-import { fieldMissing, stall, wait } from '../runtime/plan/unmet.ts';
+import { fieldMissing, stall, subjectOf, wait } from '../runtime/plan/unmet.ts';
 import { runningRelease } from '../services/release.ts';
 import { MANAGES, publicCertificate, READS, SERVING_LABEL } from '../services/tls/certificate.ts';
 import { union } from '../services/tls/x509.ts';
@@ -43,6 +43,7 @@ function isOn(cx: Cx<Cloud>, section: SectionName): boolean {
 function checkCeph(cx: Cx<Cloud>): void {
   if (cephUnsaid(cx.spec) && cx.get(kindOf('ceph'), 'ceph') === undefined)
     throw fieldMissing(
+      'spec.ceph',
       'spec.storageBackend is ceph, and neither spec.ceph.external nor spec.ceph.rook is set',
       'name the Secret of an existing cluster in spec.ceph.external.secret, or let Rook run one by spec.ceph.rook',
     );
@@ -92,7 +93,7 @@ function lineOf(cx: Cx<Cloud>, section: SectionName): Line {
     kind: kind.kind,
     ready: child !== undefined && isReady(child),
     ...(ready && { reason: ready.reason }),
-    ...(ready?.message && { message: ready.message.slice(0, 512) }),
+    ...(ready?.message && { message: ready.message }),
   };
 }
 
@@ -262,6 +263,7 @@ function checkUnused(cx: Cx<Cloud>, section: SectionName): void {
   if (staying.length > 0)
     throw stall({
       reason: 'InUse',
+      field: `spec.${section}`,
       what,
       who: 'User',
       next: `switch spec.${section} on, or delete these objects first`,
@@ -292,9 +294,10 @@ function inTurn(cx: Cx<Cloud>, section: SectionName): void {
   if (open)
     throw wait({
       reason: 'InTurn',
-      what: `rollout is strict and ${open} is not Ready yet`,
+      about: subjectOf(kindOf(open), open),
+      waitsFor: subjectOf(kindOf(open), open),
+      what: `Waiting for ${kindOf(open).kind} ${open}, because rollout is strict`,
       who: 'Operator',
-      next: `see ${kindOf(open).kind} ${open}`,
     });
 }
 

@@ -3,11 +3,11 @@ import { isReady } from '../runtime/plan/ready.ts';
 import { cureOf } from './cures.ts';
 import { workloadFinding } from './evidence.ts';
 import { type Finding, refOf } from './finding.ts';
-import { type Account, type Draft, deletion, type Found, goingIn, held, unseen, unwell } from './held.ts';
+import { type Account, type Draft, deletion, type Found, goingIn, held, plain, unseen, unwell } from './held.ts';
 import { refusalOf } from './refusals.ts';
-import { backendIn, namedIn, standsOn } from './standing.ts';
+import { awaited, backendIn, type Complaint, standsOn, words } from './standing.ts';
 import { stateOf } from './status.ts';
-import { conditionsOf, type Live, labelOf, namespaceOf, type View } from './view.ts';
+import { causesOf, conditionsOf, type Live, labelOf, namespaceOf, type Told, type View } from './view.ts';
 import { givenLogin, policyBetween } from './ways.ts';
 import { isWorkload, movesOf } from './workloads.ts';
 
@@ -32,14 +32,21 @@ export function accountOf(view: View, object: Live): Account {
     if (finding === undefined) continue;
     const type = child.metadata.labels?.[ROW_LABEL]?.split('.')[0];
     if (type) covered.add(type);
-    place(view, account, finding.reason, type, finding.what, finding);
+    place(view, account, toldOf(object, type, finding), finding);
   }
   if (!ready && !object.metadata.deletionTimestamp)
     for (const complaint of complaintsOf(object)) {
       if (covered.has(complaint.type)) continue;
-      place(view, account, complaint.reason, complaint.type, complaint.message, undefined);
+      place(view, account, complaint, undefined);
     }
   return account;
+}
+
+/** What a finding says in the words of a complaint, with what the operator knows of it. */
+function toldOf(object: Live, type: string | undefined, { reason, what }: Finding): Placed {
+  const complaint = complaintsOf(object).find(c => c.type === type);
+  const { message: full = what, cause } = complaint ?? {};
+  return { type, reason, message: what, full, ...(cause && { cause }) };
 }
 
 /** Reasons that come by themselves, unless evidence below says otherwise. */
@@ -58,28 +65,26 @@ const ON_ITS_WAY = new Set([
 /** Reasons that another object's trouble may be behind. */
 const FROM_AFAR = new Set(['Unreachable', 'BackendError', 'Error', 'ServiceSilent', 'ProbeFails']);
 
+/** `full`: what the condition says, where a finding says more of it. */
+type Placed = Omit<Complaint, 'type'> & { readonly type?: string | undefined; readonly full?: string };
+
 /** Decides what a complaint or a finding is: an edge to another object, something on its way, or a cause. */
-function place(
-  view: View,
-  account: Draft,
-  reason: string,
-  type: string | undefined,
-  message: string,
-  finding: Finding | undefined,
-): void {
+function place(view: View, account: Draft, complaint: Placed, finding: Finding | undefined): void {
   const { object } = account;
+  const { reason, type, message, cause } = complaint;
   const afterwards =
     finding?.root.kind === 'Job' || reason === 'JobFailed'
       ? [...cureOf(view, { reason: 'JobFailed', root: finding?.root ?? refOf(object), object, message }).afterwards]
       : [];
-  const named = finding === undefined ? namedIn(view, object, message) : undefined;
+  const named = finding === undefined ? awaited(view, object, complaint) : undefined;
   if (named) {
     if (!isReady(named) || stateOf(named) !== 'ready') account.edges.push({ to: named, afterwards });
     else account.moving.push(`${labelOf(object)}: ${message}`);
     return;
   }
-  const said = [message, ...(finding?.links ?? []).map(link => link.says)].join('\n');
-  const refusal = finding === undefined ? refusalOf(namespaceOf(object), message) : undefined;
+  // Findings are made of foreign words: those of pods, events and logs.
+  const said = finding ? [message, ...finding.links.map(link => link.says)].join('\n') : words(cause);
+  const refusal = finding === undefined ? refusalOf(namespaceOf(object), cause?.details?.said ?? '') : undefined;
   if (refusal === undefined && (FROM_AFAR.has(reason) || finding?.meaning?.reason === 'Unreachable')) {
     const behind = [...backendIn(view, object, said), ...standsOn(view, object)].find(
       other => other !== object && unwell(view, other),
@@ -92,7 +97,7 @@ function place(
     if (finding === undefined && account.found.length > 0) return;
   }
   if (finding === undefined && reason === 'Terminating') {
-    const going = goingIn(view, object, message);
+    const going = goingIn(view, object, cause);
     if (going && view.ours.includes(going)) return void account.edges.push({ to: going, afterwards });
     const stuck = going && held(view, object, going);
     if (stuck) account.found.push(stuck);
@@ -106,16 +111,16 @@ function place(
     return;
   }
   const between = refusal ? undefined : betweenOf(view, object, reason, said, finding);
-  const root = between?.root ?? finding?.root ?? refusal?.root ?? rootOf(view, object, reason, message);
-  const full = finding ? (complaintsOf(object).find(c => c.type === type)?.message ?? finding.what) : message;
-  const what = finding?.what ?? message.replace(/\. (User|Operator|Cluster): .*$/s, '');
+  const root = between?.root ?? finding?.root ?? refusal?.root ?? rootOf(view, object, complaint);
+  const what = finding?.what ?? plain(message, cause);
   account.found.push({
     case: {
       reason: refusal?.reason ?? reason,
       root,
       object,
-      message: full,
+      message: complaint.full ?? message,
       ...(type && { type }),
+      ...(cause && { cause }),
       ...(finding && { finding }),
     },
     what: between ? `${what}; ${between.says}` : what,
@@ -148,50 +153,54 @@ function betweenOf(
   );
 }
 
-interface Complaint {
-  readonly type: string;
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** Conditions that are False, and every line of a list in status (cells) that is not ready: one condition tells of one line only. */
+/** Conditions that are False, and every key of one that sums up several (cells): the condition tells of one key only. */
 function complaintsOf(object: Live): readonly Complaint[] {
   // That nobody outside can come in is no fault: few clouds have such hosts.
   const bad = conditionsOf(object).filter(c => c.status === 'False' && c.type !== 'Ready' && c.reason !== 'NotExposed');
-  const lines = Object.values((object.status ?? {}) as Readonly<Record<string, unknown>>)
-    .flatMap(value => (Array.isArray(value) ? (value as Readonly<Record<string, unknown>>[]) : []))
-    .filter(line => line.ready === false && typeof line.message === 'string' && line.kind === undefined)
-    .map(line => ({ name: String(line.name), reason: String(line.reason), message: String(line.message) }));
-  const out: Complaint[] = bad.map(({ type, reason, message }) => ({ type, reason, message }));
-  for (const { name, reason, message } of lines) {
-    const row = bad.find(c => c.message.startsWith(`${name}: `));
-    if (row === undefined && reason !== 'Blocked') out.push({ type: name, reason, message: `${name}: ${message}` });
-  }
+  const causes = causesOf(object);
+  const complaint = ({ type, reason, message }: (typeof bad)[number]): Complaint => {
+    const cause = causes.find(each => each.type === type);
+    return { type, reason, message, ...(cause && { cause }) };
+  };
+  const keys = bad.flatMap(({ type }) => {
+    const told = causes.find(cause => cause.type === type)?.key;
+    return causes
+      .filter(cause => cause.type.startsWith(`${type}.`) && cause.type !== `${type}.${told}`)
+      .map(cause => keyOf(object, type, cause));
+  });
+  const out = [...bad.map(complaint), ...keys];
   if (out.length > 0) return out;
-  return conditionsOf(object).filter(c => c.type === 'Ready' && c.status === 'False');
+  return conditionsOf(object)
+    .filter(c => c.type === 'Ready' && c.status === 'False')
+    .map(complaint);
 }
 
-/** The object that a message is about, where that is not the one that complains. */
-function rootOf(view: View, object: Live, reason: string, message: string): Finding['root'] {
-  const namespace = namespaceOf(object);
-  const find = (kind: string, pattern: RegExp): Finding['root'] | undefined => {
-    const name = pattern.exec(message)?.[1];
-    return name ? { kind, namespace, name } : undefined;
-  };
-  if (reason.startsWith('Secret')) return find('Secret', /Secret (\S+?)[,\s]/) ?? refOf(object);
-  if (reason === 'StorageClassNotFound')
-    return { ...(find('StorageClass', /StorageClass (\S+?)[,\s]/) ?? refOf(object)), namespace: '' };
-  if (reason === 'Forbidden')
-    return {
-      kind: 'Permission',
-      namespace: '',
-      name: /cannot (\w+ resource "[^"]+")/.exec(message)?.[1]?.replace(/ resource|"/g, '') ?? 'operator',
-    };
-  if (reason === 'AccessDenied') return refOf(backendIn(view, object, message)[0] ?? object);
-  const other =
-    /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*)(?: in namespace (\S+))? (?:does not exist|exists and|belongs to|is kept for this|spec\.)/.exec(
-      message,
-    );
-  if (other?.[1] && other[2]) return { kind: other[1], namespace: other[3] ?? namespace, name: other[2] };
-  return refOf(object);
+interface Line {
+  readonly name?: string;
+  readonly reason?: string;
+  readonly message?: string;
 }
+
+/** What a key says of itself stands in its line of a list in status. */
+function keyOf(object: Live, type: string, cause: Told): Complaint {
+  const key = cause.type.slice(type.length + 1);
+  const line = Object.values((object.status ?? {}) as Readonly<Record<string, unknown>>)
+    .flatMap(value => (Array.isArray(value) ? (value as readonly Line[]) : []))
+    .find(each => each.name === key && each.reason !== undefined);
+  const message = `${key}: ${line?.message ?? cause.next ?? cause.reason}`;
+  return { type: cause.type, reason: line?.reason ?? cause.reason, message, cause };
+}
+
+/** The object that a complaint is about, where that is not the one that complains. */
+function rootOf(view: View, object: Live, { reason, cause }: Placed): Finding['root'] {
+  if (reason === 'Forbidden')
+    return { kind: 'Permission', namespace: '', name: permissionIn(cause?.details?.said ?? '') ?? 'operator' };
+  if (reason === 'AccessDenied') return refOf(backendIn(view, object, words(cause))[0] ?? object);
+  if (cause === undefined) return refOf(object);
+  const { kind, name, namespace = '' } = cause.object;
+  return { kind, namespace, name };
+}
+
+/** The API server's words. */
+const permissionIn = (said: string): string | undefined =>
+  /cannot (\w+ resource "[^"]+")/.exec(said)?.[1]?.replace(/ resource|"/g, '');

@@ -1,7 +1,7 @@
 import { RETRY_ANNOTATION } from '../runtime/plan/names.ts';
 import type { Finding } from './finding.ts';
 import type { Actor } from './reasons.ts';
-import { type Live, namespaceOf, type View } from './view.ts';
+import { type Live, namespaceOf, type Told, type View } from './view.ts';
 
 /** What is known of a cause when its cure is looked up. */
 export interface Case {
@@ -9,9 +9,10 @@ export interface Case {
   readonly root: Finding['root'];
   /** The object of ours at which it shows. */
   readonly object: Live;
-  /** The condition and what it says, where one does. */
+  /** The condition, what it says to people, and its cause as data, where there is one. */
   readonly type?: string;
   readonly message: string;
+  readonly cause?: Told;
   readonly finding?: Finding;
 }
 
@@ -26,7 +27,6 @@ export interface Cure {
 
 export type Row = Partial<Omit<Cure, 'afterwards'>> & { afterwards?: readonly string[] };
 
-export const match = (pattern: RegExp, text: string): string | undefined => pattern.exec(text)?.[1];
 export const kubectl = (object: Live): string =>
   namespaceOf(object) ? `kubectl -n ${namespaceOf(object)}` : 'kubectl';
 export const at = (root: Finding['root']): string => (root.namespace ? `kubectl -n ${root.namespace}` : 'kubectl');
@@ -51,7 +51,13 @@ export function edit(view: View, object: Live, field = ''): string {
 export const annotate = (object: Live, annotation: string): string =>
   `${kubectl(object)} annotate ${typed(object)} --overwrite ${annotation}`;
 export const retry = (object: Live): string => annotate(object, `${RETRY_ANNOTATION}="$(date +%s)"`);
-export const fieldIn = (message: string): string => match(/\b(spec\.[\w.[\]-]+\w)/, message) ?? '';
+/** Of what the operator knows of a cause, e.g. the `host` that does not answer. */
+export const detail = (c: Case, name: string): string | undefined => c.cause?.details?.[name];
+/** The words of another program, as far as it said any. */
+export const saidIn = (c: Case): string => [c.finding?.what, detail(c, 'said')].filter(Boolean).join('\n');
+/** The API server names the field of the object that was sent, which is as near as anybody comes to the user's. */
+export const fieldOf = (c: Case): string =>
+  detail(c, 'field') ?? /\b(spec\.[\w.[\]-]+\w)/.exec(detail(c, 'said') ?? '')?.[1] ?? '';
 /** The pod may be in the node namespace. */
 export const atPod = (c: Case): string => kubectl(c.finding?.pod ?? c.object);
 export const logs = (c: Case, previous: boolean): string =>

@@ -6,21 +6,22 @@ import {
   atPod,
   type Case,
   type Cure,
+  detail,
   edit,
-  fieldIn,
+  fieldOf,
   kubectl,
   logs,
-  match,
   podOf,
   type Row,
   retry,
+  saidIn,
   typed,
 } from './case.ts';
-import { type Actor, REASONS, type ReasonEntry } from './reasons.ts';
+import { REASONS, type ReasonEntry } from './reasons.ts';
 import { accessDenied, memoryOf, missing, refused, retriesOf, volumeFull } from './remedies.ts';
 import { namespaceOf, type View } from './view.ts';
 
-const editField = (view: View, c: Case): Row => ({ command: edit(view, c.object, fieldIn(c.message)) });
+const editField = (view: View, c: Case): Row => ({ command: edit(view, c.object, fieldOf(c)) });
 
 /** The namespace of pods with rights on their node, which the object names. */
 const nodeNamespace = ({ object }: Case): string =>
@@ -28,15 +29,15 @@ const nodeNamespace = ({ object }: Case): string =>
 const givenTo = (c: Case): string => `${NODES_OF_LABEL}=${c.object.metadata.namespace}`;
 const PRIVILEGED = 'pod-security.kubernetes.io/enforce=privileged';
 
-/** By reason; what a row leaves out comes from the condition's own message and from the table of reasons. */
+/** By reason; what a row leaves out comes from the cause in status and from the table of reasons. */
 const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
   SecretNotFound: (_view, c) => {
-    const keys = (match(/with keys? ([\w., -]+)$/, c.message) ?? '').split(', ').filter(Boolean);
+    const keys = (detail(c, 'keys') ?? '').split(',').filter(Boolean);
     const values = keys.map(key => ` --from-literal=${key}=<${key}>`).join('');
     return { command: `${at(c.root)} create secret generic ${c.root.name}${values}` };
   },
   SecretIncomplete: (_view, c) => {
-    const key = match(/has no key (\S+?)[.,]? /, `${c.message} `) ?? 'key';
+    const key = detail(c, 'keys') ?? 'key';
     return {
       command: `${at(c.root)} patch secret ${c.root.name} --type merge -p '{"stringData":{"${key}":"<${key}>"}}'`,
     };
@@ -56,7 +57,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     const wanted = (c.finding?.pod?.spec as { nodeSelector?: Record<string, string> } | undefined)?.nodeSelector;
     const labels = Object.entries(wanted ?? {}).map(([key, value]) => `${key}=${value}`);
     const node = view.ofKind('Node')[0]?.metadata.name ?? '<node>';
-    if (labels.length === 0 && /Insufficient (cpu|memory)/.test(`${c.message} ${c.finding?.what}`))
+    if (labels.length === 0 && /Insufficient (cpu|memory)/.test(saidIn(c)))
       return {
         who: 'User',
         next: 'add a node, or ask for less in resources.requests',
@@ -82,7 +83,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     command: edit(view, c.object, 'spec.tolerations'),
   }),
   NoNodes: (view, c) => ({
-    command: `kubectl label node ${view.ofKind('Node')[0]?.metadata.name ?? '<node>'} ${match(/label (\S+?)[.\s]/, c.message) ?? '<label>'}=`,
+    command: `kubectl label node ${view.ofKind('Node')[0]?.metadata.name ?? '<node>'} ${detail(c, 'label') ?? '<label>'}=`,
   }),
   ImagePullFailed: (view, c) => ({
     who: 'User',
@@ -127,7 +128,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
         command: `${at(c.root)} edit secret ${c.root.name}   # hostname or url, in base64`,
         afterwards: retriesOf(c),
       };
-    const host = match(/\bat (?:https?:\/\/)?([\w.-]+)/, c.message);
+    const host = detail(c, 'host');
     const service = host?.includes('.svc') ? host.split('.')[0] : undefined;
     return service
       ? { command: `${kubectl(c.object)} get endpointslices -l kubernetes.io/service-name=${service}` }
@@ -146,7 +147,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     command: `${at(c.root)} annotate ${c.root.kind.toLowerCase()} ${c.root.name} ${ADOPT_ANNOTATION}=true   # or delete it`,
   }),
   ReleaseChangeRefused: (_view, c) => {
-    const release = match(/set spec\.release back to ([\w.]+)/, c.message) ?? '<release>';
+    const release = detail(c, 'release') ?? '<release>';
     return {
       who: 'User',
       next: `set spec.release back to ${release}`,
@@ -220,7 +221,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     command: `kubectl -n ${OPERATOR_NAMESPACE} logs deployment/openstack-operator --tail=20`,
   }),
   ServiceSilent: (view, c) => {
-    const name = match(/\bpod (\S+?)[.,:\s]/i, c.message);
+    const name = detail(c, 'pod');
     const home = namespaceOf(c.object);
     const nodes =
       name === undefined || view.get('Pod', home, name) ? undefined : view.get('Pod', nodeNamespace(c), name);
@@ -229,7 +230,7 @@ const CURES: Readonly<Record<string, (view: View, c: Case) => Row>> = {
     };
   },
   InvalidConfig: (view, c) => ({
-    command: edit(view, view.get(c.root.kind, c.root.namespace, c.root.name) ?? c.object, fieldIn(c.message)),
+    command: edit(view, view.get(c.root.kind, c.root.namespace, c.root.name) ?? c.object, fieldOf(c)),
   }),
 };
 for (const reason of [
@@ -256,11 +257,10 @@ for (const reason of ['WebhookSilent', 'WebhookDenied', 'PodSecurity', 'LimitRan
 export function cureOf(view: View, c: Case): Cure {
   const row = CURES[c.reason]?.(view, c) ?? {};
   const known: ReasonEntry | undefined = (REASONS as Readonly<Record<string, ReasonEntry>>)[c.reason];
-  const said = /\. (User|Operator|Cluster): ((?:(?!\. (?:User|Operator|Cluster): ).)*)$/s.exec(c.message);
   const { meaning } = c.finding ?? {};
   return {
-    who: row.who ?? (said?.[1] as Actor | undefined) ?? known?.who ?? 'User',
-    next: row.next ?? meaning?.next ?? said?.[2] ?? known?.cure ?? 'look at it',
+    who: row.who ?? c.cause?.actor ?? known?.who ?? 'User',
+    next: row.next ?? meaning?.next ?? c.cause?.next ?? known?.cure ?? 'look at it',
     command: row.command ?? `${kubectl(c.object)} describe ${typed(c.object)}`,
     afterwards: row.afterwards ?? (c.root.kind === 'Job' ? [retry(c.object)] : []),
   };

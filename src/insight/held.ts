@@ -1,10 +1,11 @@
 import { FINALIZER } from '../runtime/plan/names.ts';
+import { ending } from '../runtime/plan/unmet.ts';
 import type { Case } from './case.ts';
 import { workloadFinding } from './evidence.ts';
 import { type Link, refOf } from './finding.ts';
-import { backendIn } from './standing.ts';
+import { backendIn, words } from './standing.ts';
 import { stateOf } from './status.ts';
-import { conditionsOf, type Live, labelOf, namespaceOf, type View } from './view.ts';
+import { causesOf, conditionsOf, type Live, labelOf, type Told, type View } from './view.ts';
 import { isWorkload } from './workloads.ts';
 
 /** One reason that stands by itself: neither on its way, nor because of another object of ours. */
@@ -68,7 +69,7 @@ export function deletion(view: View, object: Live, account: Draft): void {
     return;
   }
   const ready = conditionsOf(object).find(c => c.type === 'Ready');
-  const said = /^(\w+): (.*)$/s.exec(ready?.message ?? '');
+  const cause = causesOf(object).find(each => each.type === 'Ready');
   if (ready === undefined || !['Deleting', 'DeletionBlocked'].includes(ready.reason)) {
     const gone = view.now - Date.parse(object.metadata.deletionTimestamp ?? '') > PATIENCE_MS;
     if (gone) {
@@ -86,31 +87,44 @@ export function deletion(view: View, object: Live, account: Draft): void {
     } else account.moving.push(goes);
     return;
   }
-  const [row, message] = [said?.[1] ?? '', said?.[2] ?? ready.message];
-  const child = goingIn(view, object, message);
-  const behind = [...(child ? [child] : []), ...backendIn(view, object, message)].find(
+  const { condition: row = '' } = cause ?? {};
+  const child = goingIn(view, object, cause);
+  const behind = [...(child ? [child] : []), ...backendIn(view, object, words(cause))].find(
     other => other !== object && (other === child || unwell(view, other)),
   );
   if (behind && view.ours.includes(behind)) account.edges.push({ to: behind, afterwards: [] });
   else if (child) {
     const below = held(view, object, child);
     if (below) account.found.push(below);
-    else account.moving.push(`${labelOf(object)}: ${message}`);
+    else account.moving.push(`${labelOf(object)}: ${ready.message}`);
   } else if (ready.reason === 'DeletionBlocked') {
-    const what = `the deletion of ${labelOf(object)} is held by ${row}: ${message.replace(/\. (User|Operator|Cluster): .*$/s, '')}`;
+    const what = `the deletion of ${labelOf(object)} is held by ${plain(ready.message, cause)}`;
     account.found.push({
-      case: { reason: 'DeletionBlocked', root: refOf(object), object, type: row, message: ready.message },
+      case: {
+        reason: 'DeletionBlocked',
+        root: refOf(object),
+        object,
+        type: row,
+        message: ready.message,
+        ...(cause && { cause }),
+      },
       what,
       links: [],
     });
   } else account.moving.push(`${labelOf(object)}: ${ready.message}`);
 }
 
-/** The object that a message says is being deleted. */
-export function goingIn(view: View, object: Live, message: string): Live | undefined {
-  const [, kind = '', name = '', where = namespaceOf(object)] =
-    /\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*)(?: in namespace ([-a-z0-9]+))? is being deleted/.exec(message) ?? [];
-  return view.get(kind, where, name);
+/** The object that a cause says is being deleted. */
+export function goingIn(view: View, object: Live, cause: Told | undefined): Live | undefined {
+  if (cause?.reason !== 'Terminating') return undefined;
+  const found = view.get(cause.object.kind, cause.object.namespace ?? '', cause.object.name);
+  return found === object ? undefined : found;
+}
+
+/** A message without what happens next, which is shown beside it. */
+export function plain(message: string, cause: Told | undefined): string {
+  const end = cause?.next === undefined ? undefined : ending(cause.actor, cause.next);
+  return end !== undefined && message.endsWith(end) ? message.slice(0, -end.length) : message;
 }
 
 /** The cluster's own finalizers end by themselves when what they protect is gone. */

@@ -361,6 +361,11 @@ what is the case, about which object, and ends with who must act: \`User\`, \`Op
 \`Ready\` sums up the others: its reason and message are those of the worst, and \`Reconciling\` while all that is open
 comes by itself. An object that stands on another one carries the reason of that other one when a person must act.
 
+For programs \`status.causes\` says the same in fields, and more: for each of these conditions \`reason\`, \`actor\` and the
+\`object\` concerned, at \`waitsFor\` the object that has the cause, and at \`details\` what a command needs, e.g. the \`keys\` that
+a Secret lacks. Under \`details.said\` are words of another program, such as the API server. Whoever waits for another object has
+the reason and the object of the cause itself there, however far down it is.
+
 ## Reasons
 
 ${line('Reason', 'Meaning', 'Who acts', 'Cure')}${line('---', '---', '---', '---')}${reasons

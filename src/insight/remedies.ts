@@ -1,4 +1,4 @@
-import { at, atPod, type Case, kubectl, match, podOf, type Row, retry, typed } from './case.ts';
+import { at, atPod, type Case, detail, kubectl, podOf, type Row, retry, saidIn, typed } from './case.ts';
 import { refusalOf } from './refusals.ts';
 import { type Live, namespaceOf, type View } from './view.ts';
 import { adminSecretOf } from './ways.ts';
@@ -9,7 +9,7 @@ import { adminSecretOf } from './ways.ts';
 export function refused(c: Case): Row | undefined {
   // What is refused may be a pod of the node.
   const where = c.root.kind === 'Namespace' ? c.root.name : c.root.namespace || namespaceOf(c.finding?.pod ?? c.object);
-  const refusal = refusalOf(where, `${c.finding?.what ?? ''}\n${c.message}`);
+  const refusal = refusalOf(where, saidIn(c));
   if (refusal?.reason === 'PodSecurity' && where !== namespaceOf(c.object))
     return {
       who: 'User',
@@ -106,7 +106,7 @@ export function accessDenied(view: View, c: Case): Row {
   if (c.root.kind === 'RabbitMQ')
     return {
       next: `set the password in the server to that of Secret ${secret}`,
-      command: `${at(c.root)} exec ${pod} -- rabbitmqctl change_password ${match(/refuses user (\S+?):/, c.message) ?? '<user>'} "$(${at(c.root)} get secret ${secret} -o jsonpath='{.data.password}' | base64 -d)"`,
+      command: `${at(c.root)} exec ${pod} -- rabbitmqctl change_password ${detail(c, 'user') ?? '<user>'} "$(${at(c.root)} get secret ${secret} -o jsonpath='{.data.password}' | base64 -d)"`,
     };
   return { command: `${kubectl(c.object)} describe ${typed(c.object)}` };
 }

@@ -1,16 +1,43 @@
-import { type Live, namespaceOf, type View } from './view.ts';
+import { isReady } from '../runtime/plan/ready.ts';
+import { conditionsOf, type Live, namespaceOf, type Told, type View } from './view.ts';
 
-/** What an object of ours stands on: named in its messages, behind the hosts they name, or in its spec. */
+/** What an object of ours stands on: named in the cause that it has, behind the hosts that it calls, or in its spec. */
 
-/** The object of ours that a message says is not Ready, or that it sends us to. */
-export function namedIn(view: View, object: Live, message: string): Live | undefined {
-  for (const pattern of [/\b([A-Z]\w+) ([a-z0-9][-a-z0-9.]*) is not Ready/, /\bsee ([A-Z]\w+) ([a-z0-9][-a-z0-9]*)/]) {
-    const [, kind = '', name = ''] = pattern.exec(message) ?? [];
-    const found = view.get(kind, namespaceOf(object), name);
-    if (found && found !== object && view.ours.includes(found)) return found;
-  }
-  return undefined;
+/** The object of ours whose cause this is. */
+export function awaited(
+  view: View,
+  object: Live,
+  { reason, cause }: Pick<Complaint, 'reason' | 'cause'>,
+): Live | undefined {
+  if (cause === undefined) return guessed(view, object, reason);
+  const { waitsFor } = cause;
+  const found = waitsFor && view.get(waitsFor.kind, waitsFor.namespace ?? '', waitsFor.name);
+  return found && found !== object && view.ours.includes(found) ? found : undefined;
 }
+
+/** Of a status without causes, of an earlier operator: a part of it, or what its spec names, that has the same trouble. */
+function guessed(view: View, object: Live, reason: string): Live | undefined {
+  const parts = view.owned(object).filter(child => view.ours.includes(child));
+  return [...parts, ...standsOn(view, object)].find(
+    other => !isReady(other) && (reason === 'NotReady' || readyReason(other) === reason),
+  );
+}
+
+const readyReason = (object: Live): string | undefined => conditionsOf(object).find(c => c.type === 'Ready')?.reason;
+
+/** Something that an object says is not as it should be. */
+export interface Complaint {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly cause?: Told;
+}
+
+/** What to look for hosts, programs and words of theirs in: the details of a cause, and no sentence of ours. */
+export const words = (cause: Told | undefined): string => {
+  const { server, host, said } = cause?.details ?? {};
+  return [server, host, said].filter(Boolean).join('\n');
+};
 
 /** Objects of ours behind the hosts in a text: `mariadb.openstack.svc.cluster.local` leads to a Service and its owner. */
 export function backendIn(view: View, object: Live, text: string): readonly Live[] {

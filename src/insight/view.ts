@@ -1,3 +1,4 @@
+import type { StatusCause } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, Condition, DeepReadonly } from '../kube/object.ts';
 import { ownerUids } from '../runtime/plan/dress.ts';
@@ -148,6 +149,11 @@ function happeningOf(event: Live): Happening {
     uid: about.uid ?? '',
   };
 }
+
+/** Why conditions of an object of ours are not True. None in a status that an earlier operator wrote. */
+export const causesOf = (object: Live | undefined): readonly Told[] =>
+  (object?.status as { readonly causes?: readonly Told[] } | undefined)?.causes ?? [];
+export type Told = DeepReadonly<StatusCause>;
 
 /** Everything below an object, through owners: Deployments, their ReplicaSets, their pods. */
 export function below(view: View, object: Live): readonly Live[] {

@@ -39,6 +39,7 @@ export interface OperatorOptions {
   readonly known?: KnownSecrets;
   readonly onRow?: Engine['onRow'];
   readonly lens?: Engine['lens'];
+  readonly reword?: Engine['reword'];
 }
 
 export interface Operator {
@@ -136,6 +137,7 @@ export function createOperator(options: OperatorOptions): Operator {
       options.onRow?.(kind, row, outcome);
     },
     lens: options.lens,
+    reword: options.reword,
   };
 
   const manager = new Manager({ clock, log, cache, servers: options.servers, election, flush: () => events.flush() });

@@ -39,10 +39,11 @@ describe('mergeConditions', () => {
     expect(b && 'observedGeneration' in b).toBe(false);
   });
 
-  it('cuts a message at 512 characters', () => {
-    const [c] = mergeConditions([], [draft('A', 'False', 'R', 'x'.repeat(600))], now);
+  it('cuts a message at 512 characters in the middle: who must act stands at its end', () => {
+    const text = `Job a failed: ${'x'.repeat(600)}. User: mend the cause`;
+    const [c] = mergeConditions([], [draft('A', 'False', 'R', text)], now);
     expect(c?.message.length).toBe(512);
-    expect(c?.message.endsWith('...')).toBe(true);
+    expect(c?.message).toMatch(/^Job a failed: x+ \.\.\. x+\. User: mend the cause$/);
   });
 
   it('merging the result again changes nothing', () => {

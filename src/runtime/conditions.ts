@@ -45,5 +45,9 @@ export const transitions = (before: Conditions, after: readonly Condition[]): re
     return old?.status !== condition.status || old.reason !== condition.reason;
   });
 
-const cut = (message: string) =>
-  message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 3)}...`;
+/** Cut in the middle: a message begins with the object, and ends with who has to do what. */
+export function cut(message: string): string {
+  if (message.length <= MESSAGE_LIMIT) return message;
+  const end = message.slice(-MESSAGE_LIMIT / 2);
+  return `${message.slice(0, MESSAGE_LIMIT - end.length - 5)} ... ${end}`;
+}

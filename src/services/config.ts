@@ -9,7 +9,7 @@ import { write } from '../oslo/write.ts';
 import { sameJson } from '../runtime/plan/canonical.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { stall } from '../runtime/plan/unmet.ts';
+import { type Cause, stall } from '../runtime/plan/unmet.ts';
 import { CURE, commandRefused } from './host-access/index.ts';
 import { partOf } from './names.ts';
 
@@ -61,7 +61,8 @@ export async function userFiles<O extends Managed>(
   const texts: UserText[] = [];
   const own = (object: { kind: string; name: string }, text: string | undefined, field: string): void => {
     if (!text) return;
-    checkText(cx, text, object.name === cx.name ? field : `${object.kind} ${object.name} ${field}`);
+    const place = object.name === cx.name ? field : `${object.kind} ${object.name} ${field}`;
+    checkText(cx, text, { place, field, about: { kind: object.kind, name: object.name } });
     texts.push({ object: `${object.kind} ${cx.namespace}/${object.name}`, field, text });
   };
   const self = { kind: cx.object.kind, name: cx.name };
@@ -144,7 +145,7 @@ async function secretFiles<O extends Managed>(
     const field = `${at}.customServiceConfigSecrets[${index}]`;
     const data: Readonly<Record<string, string>> = await cx.secret(name, [], field);
     for (const [part, text] of Object.entries(data).sort()) {
-      checkText(cx, text, `${field} (Secret ${name}, key ${part})`);
+      checkText(cx, text, { place: `${field} (Secret ${name}, key ${part})`, field });
       const key = `03-${prefix}${String(index).padStart(2, '0')}-${part}.conf`;
       files.push({ key, path: `${folderOf(service)}/${key}`, text });
     }
@@ -169,6 +170,7 @@ export function overwrittenFiles<O extends Managed>(
       if (!allowed.includes(name))
         throw stall({
           reason: 'FileNotAllowed',
+          field: `${at}.defaultConfigOverwrite`,
           what: `${at}.defaultConfigOverwrite names ${name}, which ${service} does not read`,
           who: 'User',
           next: allowed.length > 0 ? `use one of ${allowed.join(', ')}` : 'take it out: nothing of it can be replaced',
@@ -206,13 +208,14 @@ export function overwrittenStart<O extends Managed>(
   if (without !== undefined)
     throw stall({
       reason: 'NotSupported',
+      field,
       what: `${field} is set, and ${without}, so nothing reads it`,
       who: 'User',
       next: 'take it out; override.podTemplate can change the command of a container',
     });
   const wrong = startProblem(text);
   if (wrong !== undefined)
-    throw stall({ reason: 'InvalidConfig', what: `${field} ${wrong}`, who: 'User', next: LAST_VALID });
+    throw stall({ reason: 'InvalidConfig', field, what: `${field} ${wrong}`, who: 'User', next: LAST_VALID });
   return text;
 }
 
@@ -233,20 +236,26 @@ export function startProblem(text: string): string | undefined {
 const LAST_VALID = 'correct it; until then everything runs on with the last valid text';
 
 /** Texts of owners and of Secrets reach an object without being in its spec, so they are looked at here. */
-function checkText<O extends Managed>(cx: Cx<O>, text: string, field: string): void {
+function checkText<O extends Managed>(
+  cx: Cx<O>,
+  text: string,
+  { place, ...at }: { readonly place: string } & Pick<Cause, 'field' | 'about'>,
+): void {
   const result = parse(text);
   if ('error' in result)
     throw stall({
+      ...at,
       reason: 'InvalidConfig',
-      what: `${field} line ${result.error.line}, column ${result.error.column}: ${result.error.message}`,
+      what: `${place} line ${result.error.line}, column ${result.error.column}: ${result.error.message}`,
       who: 'User',
       next: LAST_VALID,
     });
   const command = commandRefused(cx.object, text, cx.env);
   if (command !== undefined)
     throw stall({
+      ...at,
       reason: 'HostAccessRefused',
-      what: `${field} sets ${command}, a command of pods with rights on the node`,
+      what: `${place} sets ${command}, a command of pods with rights on the node`,
       who: 'User',
       next: CURE,
     });

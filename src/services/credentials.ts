@@ -7,7 +7,7 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { conditionOf } from '../runtime/plan/ready.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
-import { Unmet, wait } from '../runtime/plan/unmet.ts';
+import { subjectOf, Unmet, wait } from '../runtime/plan/unmet.ts';
 import { password } from '../world/world.ts';
 import { orderFor, tellActions } from './actions.ts';
 import { encoded } from './encoded.ts';
@@ -300,6 +300,7 @@ export const rotation = <O extends Managed>(
       if (open)
         throw wait({
           reason: 'Rotating',
+          about: subjectOf(Secret, open.secret),
           ...(making
             ? {
                 what: `The server has not taken the new login for Secret ${open.secret} yet; the current one goes on`,

@@ -10,7 +10,7 @@ import {
 } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { wait } from '../runtime/plan/unmet.ts';
+import { subjectOf, wait } from '../runtime/plan/unmet.ts';
 
 /** Publishing through the Gateway API. TLS to the outside is the Gateway's own matter: its listener has the certificate. */
 
@@ -35,6 +35,7 @@ function installed<O extends Managed>(cx: Cx<O>, resource: Resource): void {
   if (cx.get(CustomResourceDefinition, crd) === undefined)
     throw wait({
       reason: 'GatewayAPINotFound',
+      about: subjectOf(CustomResourceDefinition, crd),
       what: `CustomResourceDefinition ${crd} does not exist, and spec.ingress.gatewayRef asks for it`,
       who: 'User',
       next: 'install the Gateway API, or leave gatewayRef out and use an IngressClass',
@@ -47,6 +48,7 @@ export async function route<O extends Managed>(cx: Cx<O>, gateway: GatewayRef, t
   if (cx.get(Gateway, gateway.name) === undefined)
     throw wait({
       reason: 'GatewayNotFound',
+      about: subjectOf(Gateway, gateway.name),
       what: `Gateway ${gateway.name}, named in spec.ingress.gatewayRef, does not exist`,
       who: 'User',
       next: 'create it, or name another one',
@@ -75,6 +77,8 @@ export async function route<O extends Managed>(cx: Cx<O>, gateway: GatewayRef, t
   if (refused)
     throw wait({
       reason: 'RouteRefused',
+      about: subjectOf(HTTPRoute, to.service),
+      said: refused.message,
       what: `Gateway ${gateway.name} does not accept HTTPRoute ${to.service}: ${refused.message ?? 'no reason given'}`,
       who: 'User',
       next: 'look at its listeners, which routes they admit and from where',

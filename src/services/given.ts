@@ -64,6 +64,7 @@ export function checkGiven(
     if (problem === undefined) continue;
     throw stall({
       reason: 'SecretInvalid',
+      about: { kind: 'Secret', name: secret },
       what: `Secret ${secret}, named in ${field}: key ${key} ${problem}`,
       who: 'User',
       next:

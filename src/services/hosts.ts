@@ -3,7 +3,7 @@ import { Service } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { rowsOf } from '../runtime/plan/row.ts';
-import { fieldMissing, stall, wait } from '../runtime/plan/unmet.ts';
+import { fieldMissing, stall, subjectOf, wait } from '../runtime/plan/unmet.ts';
 import { isHost } from '../world/quote/url.ts';
 
 /** How hosts outside the cluster reach a server: spec.expose of the kinds that they call. */
@@ -97,12 +97,14 @@ export const hostsCanReach = <O extends Managed>(
       const type = typeOf(cx.spec);
       if (type !== 'LoadBalancer' && hostname === undefined)
         throw fieldMissing(
+          'spec.expose.hostname',
           `spec.expose.type is ${type}, and spec.expose.hostname is not set`,
           type === 'NodePort' ? 'write the name or address of a node there' : 'write where hosts find it there',
         );
       if (hostname !== undefined && hostnameOf(cx.spec) === undefined)
         throw stall({
           reason: 'ValueRefused',
+          field: 'spec.expose.hostname',
           what: 'spec.expose.hostname is neither a host name nor an address',
           who: 'User',
           next: 'correct it',
@@ -122,6 +124,7 @@ export const hostsCanReach = <O extends Managed>(
       if (addressOf(cx.spec, port, live)) return;
       throw wait({
         reason: 'NoAddress',
+        about: subjectOf(Service, serviceName(own)),
         what: `Service ${serviceName(own)} has no address yet that hosts outside the cluster could use`,
         who: 'Cluster',
         next: 'its load balancer gives it one; or set spec.expose.type to NodePort or External',

@@ -4,7 +4,7 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
 import { conditionOf, jobFailure } from '../runtime/plan/ready.ts';
-import { stall } from '../runtime/plan/unmet.ts';
+import { stall, subjectOf } from '../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecret } from './config.ts';
 import { podLabels } from './names.ts';
 import { type Also, kollaStart, type PodBlock, type Process, podSpec } from './pod.ts';
@@ -84,6 +84,8 @@ export async function keepClean<O extends Managed>(
     const said = jobFailure(cx.list(Pod, { 'batch.kubernetes.io/job-name': last.metadata.name }));
     throw stall({
       reason: 'HousekeepingFailed',
+      about: subjectOf(Job, last.metadata.name),
+      said,
       what: `Job ${last.metadata.name} failed: ${said ?? 'no last words'}`,
       who: 'User',
       next: 'mend the cause; it runs again at its time, and nothing else waits for it',

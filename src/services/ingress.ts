@@ -1,7 +1,7 @@
-import { Ingress, IngressClass } from '../kube/resource.ts';
+import { Ingress, IngressClass, Secret } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
-import { wait } from '../runtime/plan/unmet.ts';
+import { subjectOf, wait } from '../runtime/plan/unmet.ts';
 import { GATEWAY_MANAGES, GATEWAY_READS, type GatewayRef, route } from './gateway.ts';
 import { serviceHost } from './names.ts';
 import { checkedPublic, type IssuerRef, overTls, servingSecret, type TlsSpec } from './tls/certificate.ts';
@@ -136,6 +136,7 @@ export async function publish<O extends Managed>(
   if (className !== undefined && cx.get(IngressClass, className) === undefined)
     throw wait({
       reason: 'IngressClassNotFound',
+      about: subjectOf(IngressClass, className),
       what: `IngressClass ${className}, named in spec.ingress.className, does not exist`,
       who: 'User',
       next: 'install its controller, or name another one',
@@ -167,6 +168,7 @@ export async function publish<O extends Managed>(
   if (issuer && (await cx.secretIfAny(secretName)) === undefined)
     throw wait({
       reason: 'SecretNotFound',
+      about: subjectOf(Secret, secretName),
       what: `Secret ${secretName} with the certificate of ${host} does not exist`,
       who: 'Cluster',
       next: `cert-manager makes it by ${issuer.kind} ${issuer.name}; look at the Certificate of that name`,

@@ -11,7 +11,7 @@ import { Job, Secret } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { ACCEPT_LOSS_ANNOTATION, SKIP_UNDO_ANNOTATION, USERS } from '../runtime/plan/names.ts';
-import { stall, type Unmet, wait } from '../runtime/plan/unmet.ts';
+import { stall, subjectOf, type Unmet, wait } from '../runtime/plan/unmet.ts';
 import { urlHost, urlWord } from '../world/quote/url.ts';
 import { type Account, accountName, keep, type Login, namesOf, suffixOf } from './credentials.ts';
 import { checkGiven } from './given.ts';
@@ -105,6 +105,7 @@ function caIn(data: object, secret: string, field: string): { readonly ca: strin
   if (blocks(ca).length > 0) return { ca };
   throw stall({
     reason: 'CertificateInvalid',
+    about: subjectOf(Secret, secret),
     what: `Secret ${secret}, named in ${field}: ca.crt holds no certificate`,
     who: 'User',
     next: 'put the PEM certificate of the CA there, or remove ca.crt if the way may be plain',
@@ -133,6 +134,8 @@ function takesPlain<O extends Managed>(cx: Cx<O>, host: string, secret: string, 
   if (server === undefined) return;
   throw wait({
     reason: 'SecretIncomplete',
+    about: subjectOf(Secret, secret),
+    keys: ['ca.crt'],
     what: `Secret ${secret}, named in ${field}, has no key ca.crt, and MariaDB ${server.metadata.name} refuses connections without TLS until it has seen that`,
     who: 'Operator',
     next: 'allow plain connections; better, put the CA of the server into ca.crt',
@@ -289,6 +292,7 @@ function lost<O extends Managed>(
   const object = `${cx.object.kind.toLowerCase()} ${cx.name} -n ${cx.namespace}`;
   return stall({
     reason: 'DatabaseLost',
+    about: subjectOf(MariaDB, instance),
     what: `Database ${name} on MariaDB ${instance} ${found ? 'is empty' : 'does not exist'}, though its schema was created before`,
     who: 'User',
     next: `restore it from a backup, or accept the loss: kubectl annotate --overwrite ${object} ${ACCEPT_LOSS_ANNOTATION}=${since}`,
@@ -393,7 +397,15 @@ export function named<O extends Managed, K extends AnyKind>(
   const found = cx.get(kind, name);
   if (found) return found;
   const what = `${kind.kind} ${name} does not exist`;
-  throw wait({ reason: 'NotFound', what, who: 'User', next: `create it, or name another one in ${field}` });
+  const about = subjectOf(kind, name);
+  throw wait({
+    reason: 'NotFound',
+    about,
+    what,
+    who: 'User',
+    next: `create it, or name another one in ${field}`,
+    field,
+  });
 }
 
 /** The connection to a vhost of its own in the bus that the spec names, or to that of a hand-made Secret. */
@@ -450,6 +462,7 @@ export async function cache<O extends Managed>(cx: Cx<O>): Promise<CacheLink> {
   if (link.ca === undefined || cachesOverTls(release)) return link;
   throw stall({
     reason: 'NotSupported',
+    field: 'spec.memcachedSecret',
     what: `The way to memcached is encrypted, and the clients of it in ${release} speak no TLS`,
     who: 'User',
     next: 'set tls.enabled of the Memcached to false, or leave spec.memcachedSecret out',

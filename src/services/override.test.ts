@@ -93,7 +93,11 @@ describe('merged', () => {
 describe('a pod', () => {
   const pod = { spec: { containers: [{ name: 'api' }], initContainers: [{ name: 'prepare' }] } };
   const over = (spec: object, peers?: readonly string[]) =>
-    overriddenPod(pod, { field: 'spec.override.podTemplate of Toy toy', patch: { spec } }, peers);
+    overriddenPod(
+      pod,
+      { path: 'spec.override', field: 'spec.override.podTemplate of Toy toy', patch: { spec } },
+      peers,
+    );
 
   it('leaves out what is about containers of other pods', () => {
     expect(over({ containers: [{ name: 'other', tty: true }] }, ['api', 'other'])).toEqual(pod);
@@ -119,7 +123,7 @@ describe('a pod', () => {
 describe('a Service', () => {
   const service = { metadata: { name: 'toy' }, spec: { selector: { a: 'b' }, ports: [{ name: 'api', port: 80 }] } };
   const over = (spec: object) =>
-    overriddenService(service, { field: 'spec.override.service of Toy toy', patch: { spec } });
+    overriddenService(service, { path: 'spec.override', field: 'spec.override.service of Toy toy', patch: { spec } });
 
   it('may have another port under the same name', () => {
     expect(over({ ports: [{ name: 'api', port: 8080, nodePort: 30080 }] }).spec.ports).toEqual([

@@ -56,6 +56,7 @@ type Half = (typeof HALVES)[number];
 export interface Found {
   /** `spec.override.podTemplate of Heat heat`. */
   readonly field: string;
+  readonly path: string;
   /** Of the template that it stands in. */
   readonly template?: string;
   readonly patch: Fields;
@@ -74,22 +75,24 @@ export function overrideOf<O extends Managed>(cx: Cx<O>, half: Half, template?: 
     const unknown = Object.keys(override).find(key => !HALVES.includes(key as Half));
     // Every object that has one has pods: told there, and once.
     if (unknown !== undefined && half === 'podTemplate')
-      throw invalid(`${at} of ${owner} has ${unknown}`, `use ${HALVES.join(' or ')}`);
+      throw invalid(at, `${at} of ${owner} has ${unknown}`, `use ${HALVES.join(' or ')}`);
     if (override[half] === undefined) continue;
-    const field = `${at}.${half} of ${owner}`;
-    return { field, patch: shaped(override[half], field), ...(part !== undefined && { template: part }) };
+    const path = `${at}.${half}`;
+    const field = `${path} of ${owner}`;
+    return { field, path, patch: shaped(override[half], field, path), ...(part !== undefined && { template: part }) };
   }
   return undefined;
 }
 
-const invalid = (what: string, next: string): Unmet => stall({ reason: 'InvalidOverride', what, who: 'User', next });
+const invalid = (path: string, what: string, next: string): Unmet =>
+  stall({ reason: 'InvalidOverride', field: path, what, who: 'User', next });
 
 /** A misplaced field would be refused by the API server, or by nobody. */
-function shaped(patch: unknown, field: string): Fields {
+function shaped(patch: unknown, field: string, path: string): Fields {
   const map = (value: unknown, at: string, allowed?: readonly string[]): Fields => {
-    if (!isMap(value)) throw invalid(`${at} is not a map`, 'write fields as in the manifest of a pod or Service');
+    if (!isMap(value)) throw invalid(path, `${at} is not a map`, 'write fields as in the manifest of a pod or Service');
     const strange = allowed && Object.keys(value).find(key => !allowed.includes(key));
-    if (strange !== undefined) throw invalid(`${at} has ${strange}`, `use ${allowed?.join(' or ')}`);
+    if (strange !== undefined) throw invalid(path, `${at} has ${strange}`, `use ${allowed?.join(' or ')}`);
     return value;
   };
   const { metadata = {}, spec = {} } = map(patch, field, ['metadata', 'spec']);
@@ -97,7 +100,7 @@ function shaped(patch: unknown, field: string): Fields {
   map(spec, `spec in ${field}`);
   for (const names of [labels, annotations]) {
     const ours = Object.keys(map(names, `metadata in ${field}`)).find(name => OURS.test(name));
-    if (ours !== undefined) throw invalid(`${field} sets ${ours}, by which objects are found`, 'leave it alone');
+    if (ours !== undefined) throw invalid(path, `${field} sets ${ours}, by which objects are found`, 'leave it alone');
   }
   return patch as Fields;
 }
@@ -128,7 +131,7 @@ interface Containers {
  */
 export function overriddenPod<T extends { readonly spec: Containers }>(
   template: T,
-  { field, patch }: Found,
+  { field, path, patch }: Found,
   peers: readonly string[] = [],
 ): T {
   const names = (list: keyof Containers): readonly string[] => (template.spec[list] ?? []).map(({ name }) => name);
@@ -141,6 +144,7 @@ export function overriddenPod<T extends { readonly spec: Containers }>(
     for (const { name, image } of entriesOf(own, list))
       if (!known.includes(name as string) && typeof image !== 'string')
         throw invalid(
+          path,
           `${field} has ${name ?? 'a nameless entry'} in ${list}, where the pods have ${known.join(', ') || 'none'}`,
           'use one of these names, or give it an image to add a container',
         );
@@ -166,13 +170,14 @@ interface Ports {
 }
 
 /** A Service with the user's over it. Clients and pods find each other by what may not change. */
-export function overriddenService<T extends { readonly spec: Ports }>(service: T, { field, patch }: Found): T {
+export function overriddenService<T extends { readonly spec: Ports }>(service: T, { field, path, patch }: Found): T {
   if ((patch.spec as Fields | undefined)?.selector !== undefined)
-    throw invalid(`${field} sets spec.selector, by which the Service finds its pods`, 'leave it alone');
+    throw invalid(path, `${field} sets spec.selector, by which the Service finds its pods`, 'leave it alone');
   const result = merged(service, patch) as T;
   const names = ({ spec }: { readonly spec: Partial<Ports> }): string => (spec.ports ?? []).map(p => p.name).join(', ');
   if (names(result) !== names(service))
     throw invalid(
+      path,
       `${field} makes the names of ports ${names(result) || 'none'}`,
       `keep them, and name the port that is meant: ${names(service)}`,
     );
@@ -180,5 +185,5 @@ export function overriddenService<T extends { readonly spec: Ports }>(service: T
 }
 
 /** Nothing would come of it. */
-export const withoutService = ({ field }: Found): Unmet =>
-  invalid(`${field} is set, and these pods have no Service`, 'take it out');
+export const withoutService = ({ field, path }: Found): Unmet =>
+  invalid(path, `${field} is set, and these pods have no Service`, 'take it out');

@@ -231,6 +231,8 @@ function extraVolumes({ extraMounts = [] }: PodBlock): readonly ProcessVolume[] 
     for (const field of ['name', 'mountPath'] as const)
       if (typeof volume[field] !== 'string' || volume[field] === '')
         throw fieldMissing(
+          // Only the caller knows in which template it stands.
+          undefined,
           `extraMounts[${index}] has no ${field}`,
           'set it, e.g. {name: ca, mountPath: /etc/ca, configMap: {name: ca}}',
         );

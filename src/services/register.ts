@@ -154,5 +154,5 @@ const fieldOf = (object: DeepReadonly<Managed>, field: string): string | undefin
 function secretIn(object: DeepReadonly<Managed>, field: string): string {
   const name = fieldOf(object, field);
   if (name) return name;
-  throw fieldMissing(`spec.${field} is not set`, 'name a Secret in it');
+  throw fieldMissing(`spec.${field}`, `spec.${field} is not set`, 'name a Secret in it');
 }

@@ -87,6 +87,8 @@ const version: Version<Managed> = {
     const has = kept === undefined ? `runs release ${from}` : `finds data of release ${from} that was retained`;
     return stall({
       reason: 'ReleaseChangeRefused',
+      field: 'spec.release',
+      release: from,
       what: `${kind} ${metadata.name} ${has}, and spec.release asks for ${to}: ${why}. Nothing below it is written meanwhile`,
       who: 'User',
       next: `set spec.release back to ${from}${kept === undefined ? '' : `; or, if that data is gone, remove key ${keptKey(object)} from Secret ${OWNER_SECRET}`}`,

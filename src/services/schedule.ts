@@ -23,6 +23,7 @@ export function checkSchedule(field: string, schedule: string, example: string):
   if (problem)
     throw stall({
       reason: 'InvalidSchedule',
+      field,
       what: `${field}: ${problem}`,
       who: 'User',
       next: `write five fields of cron, e.g. ${example}`,

@@ -40,7 +40,8 @@ export async function externalLogin<O extends Managed, E extends External>(
   needed: readonly (keyof E & string)[],
 ): Promise<{ readonly user: string; readonly password: string; readonly ca: string | undefined }> {
   for (const field of needed)
-    if (external[field] === undefined) throw fieldMissing(`${kind} ${name} has no spec.external.${field}`, 'set it');
+    if (external[field] === undefined)
+      throw fieldMissing(`spec.external.${field}`, `${kind} ${name} has no spec.external.${field}`, 'set it');
   const field = `${kind} ${name} spec.external.adminSecret`;
   const keys: { user: string; password: string; 'ca.crt'?: string } = await cx.secret(
     external.adminSecret ?? '',

@@ -336,6 +336,7 @@ export function serve<K extends AnyKind, I = void>(
       if (service.front && prefixOf(cx.spec as Exposed) !== '')
         throw stall({
           reason: 'NotSupported',
+          field: 'spec.ingress.path',
           what: `spec.ingress.path is ${(cx.spec as Exposed).ingress?.path}, and ${service.name} works at the root of a host only`,
           who: 'User',
           next: 'leave it out, and give it a name of its own in spec.ingress.hostname',

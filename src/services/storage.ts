@@ -2,7 +2,7 @@ import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../kube/resour
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { MANAGED_LABEL } from '../runtime/plan/names.ts';
-import { stall, wait } from '../runtime/plan/unmet.ts';
+import { stall, subjectOf, wait } from '../runtime/plan/unmet.ts';
 
 interface Stored {
   readonly replicas: number;
@@ -18,6 +18,7 @@ export function existingClass<O extends Managed>(cx: Cx<O>, name: string | undef
   if (name !== undefined && cx.get(StorageClass, name) === undefined)
     throw wait({
       reason: 'StorageClassNotFound',
+      about: subjectOf(StorageClass, name),
       what: `StorageClass ${name}, named in ${field}, does not exist`,
       who: 'User',
       next: 'create it, or create this object again with another one',
@@ -30,6 +31,7 @@ export function oneReplica<O extends Managed>(cx: Cx<O>): void {
   if (replicas !== undefined && replicas > 1)
     throw stall({
       reason: 'NotSupported',
+      field: 'spec.replicas',
       what: `spec.replicas is ${replicas}, and this version runs one member only`,
       who: 'User',
       next: 'set it to 1, or use an external cluster in spec.external',
@@ -77,6 +79,7 @@ export async function sharedClaim<O extends Managed>(cx: Cx<O>, name: string): P
   if (replicas > 1 && !accessModes.includes('ReadWriteMany'))
     throw stall({
       reason: 'VolumeNotShared',
+      field: 'spec.replicas',
       what: `PersistentVolumeClaim ${name} can be mounted by one node only, and spec.replicas is ${replicas}`,
       who: 'User',
       next: 'set it to 1, or move the data to a ReadWriteMany claim of that name',

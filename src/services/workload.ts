@@ -237,6 +237,7 @@ export async function runWorkload<O extends Managed, S>(
   if (workload.nodes && status.desiredNumberScheduled === 0)
     throw wait({
       reason: 'NoNodes',
+      label: workload.nodes,
       what: `${live.kind} ${name} finds no node with label ${workload.nodes}`,
       who: 'User',
       next: `label one: kubectl label node <name> ${workload.nodes}=`,

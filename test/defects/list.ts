@@ -14,7 +14,53 @@ const engine = (pattern: string) => `src/runtime/plan/engine.test.ts > ${pattern
 
 const transport = (pattern: string) => `test/functional/transport.test.ts > ${pattern}`;
 
+const reworded = (pattern: string) => `test/functional/reworded.test.ts > ${pattern}`;
+
 export const DEFECTS: readonly Defect[] = [
+  {
+    name: 'a parent reads in the message of its child who must act',
+    file: 'src/runtime/plan/ready.ts',
+    find: "condition?.reason !== 'Reconciling' && cause?.actor === 'User'",
+    replace: "condition?.reason !== 'Reconciling' && condition?.message.includes('User: ')",
+    caughtBy: reworded('an image of a part'),
+  },
+  {
+    name: 'Nova reads in the message of a cell whether a person must act',
+    file: 'src/services/nova/index.ts',
+    find: '.filter(name => !waitsForUser(cx, name))',
+    replace: ".filter(name => !told.get(name)?.message?.includes('User: '))",
+    caughtBy: reworded('a cell that a person must mend'),
+  },
+  {
+    name: 'why reads in the message which object the cause is in',
+    file: 'src/insight/standing.ts',
+    find: 'const found = waitsFor && view.get(',
+    replace:
+      'const found = waitsFor && object.status && JSON.stringify(object.status).includes(waitsFor.name + ": ") && view.get(',
+    caughtBy: reworded('an image of a part'),
+  },
+  {
+    name: 'why reads in the message who acts and what happens next',
+    file: 'src/insight/cures.ts',
+    find: "who: row.who ?? c.cause?.actor ?? known?.who ?? 'User',",
+    replace:
+      "who: row.who ?? (/(User|Operator|Cluster): /.exec(c.message)?.[1] as 'User' | undefined) ?? known?.who ?? 'User',",
+    caughtBy: 'src/insight/sentences.test.ts > who acts and what comes next are those of the cause',
+  },
+  {
+    name: 'a long message loses its end, with who must act',
+    file: 'src/runtime/conditions.ts',
+    find: 'const end = message.slice(-MESSAGE_LIMIT / 2);',
+    replace: "const end = '';",
+    caughtBy: 'src/runtime/conditions.test.ts > cuts a message at 512',
+  },
+  {
+    name: 'a parent has the cause of its child with every name on the way',
+    file: 'src/runtime/plan/ready.ts',
+    find: 'cause?.waitsFor ? text :',
+    replace: 'false ? text :',
+    caughtBy: 'src/runtime/plan/ready.test.ts > names the object at which it shows once',
+  },
   {
     name: 'the database refuses plain connections while clients still run with them',
     file: 'src/services/mariadb/transport.ts',
@@ -293,8 +339,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'values of Secrets are not masked',
     file: PASS,
-    find: "const out = this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
-    replace: 'const out = text;',
+    find: "return this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
+    replace: 'return text;',
     caughtBy: engine('rule 11:'),
   },
   {
@@ -657,8 +703,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     name: 'a condition repeats what a program printed',
     file: 'src/runtime/plan/pass.ts',
-    find: "const out = this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
-    replace: 'const out = text;',
+    find: "return this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
+    replace: 'return text;',
     caughtBy: 'test/functional/canary.test.ts > are in no request',
   },
   {

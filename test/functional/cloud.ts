@@ -34,6 +34,20 @@ export interface CloudOptions {
   readonly from?: Rest;
 }
 
+/** Options of every operator, for suites that run the stories of others. */
+let everyOperator: Partial<OperatorOptions> = {};
+
+/** Runs something in which each cloud that starts has an operator with these options. */
+export async function withOperators<T>(options: Partial<OperatorOptions>, run: () => Promise<T>): Promise<T> {
+  const before = everyOperator;
+  everyOperator = options;
+  try {
+    return await run();
+  } finally {
+    everyOperator = before;
+  }
+}
+
 /** A cloud without its processes: the store, the disks of its servers, and the time. */
 export interface Rest {
   readonly at: number;
@@ -62,6 +76,7 @@ export class Cloud {
   readonly hands: Hands;
   readonly backends: Backends;
   readonly #options: CloudOptions;
+  readonly #operator = everyOperator;
   #pretenders!: Pretenders;
   operator: Process | undefined;
   transport!: SimTransport;
@@ -104,6 +119,7 @@ export class Cloud {
     const operator = createOperator({
       world: { cluster: this.transport, cloud: this.backends.cloud, clock: process.clock, random: process.random },
       plans: this.#options.plans ?? PLANS,
+      ...this.#operator,
       ...this.#options.operator,
     });
     operator.manager.run(process.signal).catch(error => {

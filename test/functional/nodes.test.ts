@@ -672,11 +672,14 @@ describe('answers about a cloud', () => {
   });
 
   it('tell of PodSecurity there, which no podProfile meets', () => {
+    const root = { kind: 'Namespace', namespace: '', name: NODES };
+    const said = 'pods "ovn-controller-x" is forbidden: violates PodSecurity "baseline:latest": host namespaces';
     const refused = {
       reason: 'PodSecurity',
-      root: { kind: 'Namespace', namespace: '', name: NODES },
+      root,
       object: { ...network(), metadata: { name: 'ovn', namespace: NS } },
-      message: 'pods "ovn-controller-x" is forbidden: violates PodSecurity "baseline:latest": host namespaces',
+      message: said,
+      cause: { type: 'ControllerReady', reason: 'Forbidden', actor: 'User', object: root, details: { said } } as const,
     };
     const cure = cureOf(viewOf([], 0), refused);
     expect(cure.command).toBe(

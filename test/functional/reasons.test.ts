@@ -61,11 +61,11 @@ async function deployMinimal(spec: object = {}) {
 describe('the minimal cloud on its way', { timeout: 300_000 }, () => {
   it('says at each step what it waits for, and in the end that it is there', async () => {
     const { cloud, passes } = await deployMinimal();
-    passes('OpenStackControlPlane', 'Ready', 'Reconciling', 'MariaDB mariadb is not Ready', 'Operator: ');
-    passes('OpenStackControlPlane', 'MariaDBReady', 'NotReady', 'see MariaDB mariadb');
+    passes('OpenStackControlPlane', 'Ready', 'Reconciling', 'MariaDBReady: MariaDB mariadb: StatefulSet', 'Cluster: ');
+    passes('OpenStackControlPlane', 'MariaDBReady', 'NotReady', 'Waiting for MariaDB mariadb');
     passes('Keystone', 'ConfigReady', 'Blocked', 'Waiting for DatabaseReady');
     passes('Memcached', 'WorkloadsReady', 'Progressing', 'StatefulSet memcached', 'Cluster: start its pods');
-    passes('Keystone', 'DatabaseSyncReady', 'JobRunning', 'Job keystone-db-sync-', 'Cluster: finish it');
+    passes('Keystone', 'DatabaseSyncReady', 'JobRunning', 'Waiting for Job keystone-db-sync-');
     passes('NovaConductor', 'WorkloadsReady', 'CellsNotMapped', 'Secret nova-cell-mappings', 'Operator: map cell0');
     passes('OpenStackControlPlane', 'InputReady', 'Succeeded');
     expect(cloud.condition(OpenStackControlPlane, 'minimal')).toMatchObject({ reason: 'DeploymentReady', message: '' });
@@ -76,7 +76,7 @@ describe('what a cluster does to a cloud', () => {
   it('a strict rollout says whose turn it is', async () => {
     const story = await Trouble.start();
     story.cloud.apply(slice({ rollout: 'strict' }));
-    const words = ['rollout is strict', 'Operator: see MariaDB mariadb'];
+    const words = ['Waiting for MariaDB mariadb', 'rollout is strict'];
     await story.waits(OpenStackControlPlane, 'slice', 'RabbitMQReady', 'InTurn', ...words);
     await story.mends(OpenStackControlPlane, 'slice');
   });

@@ -42,11 +42,12 @@ function has(value: unknown, path: string): boolean {
 
 /**
  * Written where samples do not go: results of actions (rotation.test.ts), hashes where there are Jobs, the health that Rook
- * tells (ceph.test.ts), metadata of a cell (hosts.test.ts), and why a line is not ready.
+ * tells (ceph.test.ts), metadata of a cell (hosts.test.ts), and why a condition (causes.test.ts) or a line is not ready.
  */
 const ELSEWHERE = new RegExp(
   [
     / (actions\[\]\.\w+|hashes)$/,
+    / causes\[\]\./,
     / (cells|backends|services)\[\]\.(reason|message)$/,
     // Only when something was lost or handed over (ownership.test.ts, bad-input.test.ts).
     /^\w+ (adopted|lostSince)$/,

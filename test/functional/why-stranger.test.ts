@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readCluster } from '../../src/cli/source.ts';
 import { why } from '../../src/cli/why.ts';
+import { type View, viewOf } from '../../src/insight/view.ts';
 import type { Transport } from '../../src/kube/transport.ts';
 import { type Cloud, NS } from './cloud.ts';
+import { inOtherWords, sameBut } from './reworded.ts';
 import { BREAKAGES } from './stranger.ts';
 
 /** The part of `-o json` that a person reads. */
@@ -38,14 +40,21 @@ async function ask(cloud: Cloud): Promise<{ causes: readonly Cause[]; text: stri
   return { causes: (answer.data as { causes: Cause[] }).causes, text };
 }
 
+const viewOfCloud = (cloud: Cloud): View => viewOf(cloud.store.objects(), cloud.sim.clock.wall());
+
 const TWENTY_MINUTES = 1_200_000;
 
 describe('why, asked by a stranger', () => {
   it.each(BREAKAGES.map(breakage => [breakage.what, breakage] as const))(
     '%s',
     async (_what, { happen, told }) => {
-      const { cloud, names = [] } = await happen();
-      await cloud.sim.run(TWENTY_MINUTES);
+      const [plain, other] = await inOtherWords(async () => {
+        const story = await happen();
+        await story.cloud.sim.run(TWENTY_MINUTES);
+        return story;
+      });
+      sameBut(viewOfCloud(plain.cloud), viewOfCloud(other.cloud));
+      const { cloud, names = [] } = plain;
       const { causes, text } = await ask(cloud);
       if (process.env.SHOW) console.log(text);
       const [cause] = causes;

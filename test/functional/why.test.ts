@@ -4,11 +4,12 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Nova } from '../../api/openstack/nova.ts';
 import { commandOf } from '../../src/embedded/pretend/program.ts';
 import { stateOf } from '../../src/insight/status.ts';
-import { viewOf } from '../../src/insight/view.ts';
+import { type View, viewOf } from '../../src/insight/view.ts';
 import { type Cause, type Why, why } from '../../src/insight/why.ts';
 import { Pod } from '../../src/kube/resource.ts';
 import { type Breakage, type Expected, PAIRS, SINGLE } from './breakages.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
+import { inOtherWords, sameBut } from './reworded.ts';
 import { ours, slice } from './stories.ts';
 
 let ready: Promise<Rest> | undefined;
@@ -25,7 +26,7 @@ const readySlice = (): Promise<Rest> => {
 /** Long enough for back-offs and for patience with Jobs to run out. */
 const AFTER = 900;
 
-async function broken(...breakages: readonly Breakage[]): Promise<{ answer: Why; open: string[] }> {
+async function breaking(breakages: readonly Breakage[]): Promise<Broken> {
   const begins = breakages.some(b => b.begins === 'applied') ? 'applied' : breakages[0]!.begins;
   // Programs work until the cloud stands.
   let sick = begins !== 'ready';
@@ -46,7 +47,20 @@ async function broken(...breakages: readonly Breakage[]): Promise<{ answer: Why;
   await cloud.sim.run(Math.max(...breakages.map(b => b.after ?? AFTER)) * 1000);
   const view = viewOf(cloud.store.objects(), cloud.sim.clock.wall());
   const open = view.ours.filter(object => stateOf(object) !== 'ready').map(o => `${o.kind} ${o.metadata.name}`);
-  return { answer: why(view), open };
+  return { view, answer: why(view), open };
+}
+
+interface Broken {
+  readonly view: View;
+  readonly answer: Why;
+  readonly open: readonly string[];
+}
+
+/** Twice: with the operator's words, and with others for each of its texts, by which nothing may change but these texts. */
+async function broken(...breakages: readonly Breakage[]): Promise<Broken> {
+  const [plain, other] = await inOtherWords(() => breaking(breakages));
+  sameBut(plain.view, other.view);
+  return plain;
 }
 
 const short = (cause: Cause) => `${cause.reason}: ${cause.root.kind} ${cause.root.name}`;

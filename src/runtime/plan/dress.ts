@@ -168,11 +168,13 @@ function holderElsewhere({ metadata: { labels = {}, ownerReferences } }: DeepRea
 function notOursElsewhere(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): Unmet | undefined {
   if (isOursElsewhere(owner, live)) return undefined;
   const { namespace = '', name } = live.metadata;
+  const about = { kind: live.kind, name, namespace };
   const what = `${live.kind} ${name} in namespace ${namespace}`;
   const holder = holderElsewhere(live);
   if (holder !== undefined)
     return stall({
       reason: 'NameTaken',
+      about,
       what: `${what} belongs to ${holder}`,
       who: 'User',
       next: `keep clouds apart: delete one of the two and create it again with a namespace of its own${isElsewhere(owner, live) ? ' in spec.nodeNamespace' : ''}`,
@@ -181,6 +183,7 @@ function notOursElsewhere(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyOb
   if (live.metadata.annotations?.[ADOPT_ANNOTATION] === 'true') return undefined;
   return stall({
     reason: 'AlreadyExists',
+    about,
     what: `${what} exists and is not ours`,
     who: 'User',
     next: `delete it, or hand it over: kubectl annotate ${live.kind.toLowerCase()} ${name} -n ${namespace} ${ADOPT_ANNOTATION}=true`,
@@ -190,10 +193,12 @@ function notOursElsewhere(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyOb
 
 /** Why an object that is already there under our name may not be applied over, or undefined (rule 3). */
 export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObject>): Unmet | undefined {
+  const about = { kind: live.kind, name: live.metadata.name, namespace: live.metadata.namespace ?? '' };
   const what = `${live.kind} ${live.metadata.name}`;
   if (live.metadata.deletionTimestamp)
     return wait({
       reason: 'Terminating',
+      about,
       what: `${what} is being deleted`,
       who: 'Cluster',
       next: 'finish deleting it',
@@ -205,6 +210,7 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
   if (controller && controller.kind === owner.kind && controller.name === owner.metadata.name)
     return wait({
       reason: 'Terminating',
+      about,
       what: `${what} belongs to an earlier ${owner.kind} ${owner.metadata.name}`,
       who: 'Cluster',
       next: 'collect it',
@@ -212,6 +218,7 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
   if (controller)
     return stall({
       reason: 'NameTaken',
+      about,
       what: `${what} belongs to ${controller.kind} ${controller.name}`,
       who: 'User',
       next: 'rename one of the two owners',
@@ -221,6 +228,7 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
   if (kept && !isKeptFor(owner, kept))
     return stall({
       reason: 'NameTaken',
+      about,
       what: `${what} is kept for the ${kept.kind} named ${kept.name}`,
       who: 'User',
       next: `choose another name for this ${owner.kind}, or delete ${what} if nobody needs the data that it opens`,
@@ -230,6 +238,7 @@ export function notOurs(owner: DeepReadonly<Managed>, live: DeepReadonly<AnyObje
     return undefined;
   return stall({
     reason: 'AlreadyExists',
+    about,
     what: `${what} exists and is not ours`,
     who: 'User',
     next: `delete it, or annotate it with ${ADOPT_ANNOTATION}=true to hand it over`,

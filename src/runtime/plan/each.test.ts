@@ -33,7 +33,7 @@ function passOf(story: Story, log: string[]): EachPass<Nova> {
     cx: mark => ({ name: mark }) as Cx<Nova>,
     prune: async mark => void log.push(`prune ${mark}`),
     marked: () => story.marked ?? [],
-    mask: text => text.replaceAll('secret', '***'),
+    text: text => text.replaceAll('secret', '***'),
     again: ms => void log.push(`again ${ms}`),
     reported: {},
   };

@@ -10,7 +10,8 @@ export interface EachPass<O extends Managed> {
   prune(row: string): Promise<void>;
   /** Keys by which earlier passes marked what they made under this row. */
   marked(prefix: string): readonly string[];
-  mask(text: string): string;
+  /** As it is written for people. */
+  text(text: string): string;
   again(ms: number): void;
   readonly reported: Record<string, unknown>;
 }
@@ -133,12 +134,12 @@ function known(object: DeepReadonly<Managed>, each: Pick<Each<never>, 'status'>,
 }
 
 function lineOf(
-  pass: Pick<EachPass<never>, 'mask'>,
+  pass: Pick<EachPass<never>, 'text'>,
   name: string,
   outcome: Tried,
   { extra }: Line,
 ): Record<string, unknown> {
-  const said = outcome.is === 'ok' ? {} : { reason: outcome.reason, message: pass.mask(outcome.message) };
+  const said = outcome.is === 'ok' ? {} : { reason: outcome.reason, message: pass.text(outcome.message) };
   return { ...extra, name, ready: outcome.is === 'ok', ...said };
 }
 
@@ -151,7 +152,7 @@ function sumUp(
   opened: boolean,
 ): Tried {
   const unmet = outcomes.flatMap(([name, outcome]) =>
-    outcome.is === 'ok' ? [] : [{ ...outcome, message: `${name}: ${outcome.message}` }],
+    outcome.is === 'ok' ? [] : [{ ...outcome, message: `${name}: ${outcome.message}`, key: name, keys: outcomes }],
   );
   const worst = ORDER.map(is => unmet.find(outcome => outcome.is === is)).find(found => found !== undefined);
   if (worst === undefined) return { is: 'ok', value: values };

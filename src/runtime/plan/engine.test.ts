@@ -412,7 +412,7 @@ describe('jobs', () => {
     cloud.apply(toyObject({ spec: { memoryMB: 64 } }));
     await cloud.sim.run(2_000);
     expect(names(cloud)).toEqual([first]);
-    expect(said('A')).toContain(`JobRunning: Job ${first} is running`);
+    expect(said('A')).toContain(`JobRunning: Waiting for Job ${first}`);
     await cloud.settle();
     expect(names(cloud)).toHaveLength(1);
     expect(names(cloud)).not.toContain(first);

@@ -1,3 +1,4 @@
+import type { StatusCause } from '../../../api/kind.ts';
 import type { Client } from '../../kube/client.ts';
 import { ApiError } from '../../kube/errors.ts';
 import { type Condition, type DeepReadonly, type KubeObject, refOfKey } from '../../kube/object.ts';
@@ -6,6 +7,7 @@ import { type Draft, mergeConditions, transitions } from '../conditions.ts';
 import { PassTimeout, type Result } from '../controller.ts';
 import type { Recorder } from '../events.ts';
 import { sameJson } from './canonical.ts';
+import { bounded, causeOf, causesOf } from './causes.ts';
 import { isEach, runEach, undoEach } from './each.ts';
 import type { Managed } from './managed.ts';
 import {
@@ -23,7 +25,7 @@ import { Pass, type Shared } from './pass.ts';
 import { conditionOf } from './ready.ts';
 import type { Plan, Row, Version } from './row.ts';
 import type { Tracker } from './tracker.ts';
-import type { Unmet } from './unmet.ts';
+import { type Cause, sentence, type Unmet } from './unmet.ts';
 
 export interface Engine extends Shared {
   readonly tracker: Tracker;
@@ -143,11 +145,19 @@ async function refusedPass<O extends Managed>(
   const said = conditionFor(type, outcome)!;
   const told = ['Ready', plan.version?.type, plan.guard?.type];
   const kept = (object.status?.conditions ?? []).filter(c => !told.includes(c.type));
-  const ready = readyFor([said], new Map([[type, outcome]]));
+  const outcomes = new Map([[type, outcome]]);
+  const ready = readyFor([said], outcomes);
   engine.onRow?.(plan.kind.kind, type, outcome.is);
-  await putStatus(engine, plan, object, { ...object.status }, [ready, said, ...kept], pass);
+  const causes = [...causesOf(object, outcomes, [said]), ...keptCauses(object, told)];
+  await putStatus(engine, plan, object, { ...object.status }, [ready, said, ...kept], causes, pass);
   return {};
 }
+
+/** Those of conditions that stay. */
+const keptCauses = (
+  object: DeepReadonly<Managed>,
+  without: readonly (string | undefined)[],
+): readonly DeepReadonly<StatusCause>[] => (object.status?.causes ?? []).filter(({ type }) => !without.includes(type));
 
 /** Every row as soon as what it needs is there. */
 async function runRows<O extends Managed>(
@@ -214,13 +224,15 @@ async function pausedPass<O extends Managed>(
   pass: Pass<O>,
 ): Promise<Result> {
   const kept = (object.status?.conditions ?? []).filter(c => c.type !== 'Paused');
-  const paused: Draft = {
-    type: 'Paused',
-    status: 'True',
+  const cause: Cause = {
     reason: 'Annotated',
-    message: `Nothing below this object is written. User: remove annotation ${PAUSED_ANNOTATION}`,
+    what: 'Nothing below this object is written',
+    who: 'User',
+    next: `remove annotation ${PAUSED_ANNOTATION}`,
   };
-  await putStatus(engine, plan, object, { ...object.status }, [...kept, paused], pass);
+  const paused: Draft = { type: 'Paused', status: 'True', reason: cause.reason, message: sentence(cause) };
+  const causes = [...keptCauses(object, ['Paused']), causeOf(object, 'Paused', cause)];
+  await putStatus(engine, plan, object, { ...object.status }, [...kept, paused], causes, pass);
   return {};
 }
 
@@ -249,14 +261,12 @@ async function deletingPass<O extends Managed>(
   }
   const users = skipped.includes(USERS) ? [] : (plan.users?.(pass.cx(USERS)) ?? []);
   if (users.length > 0) {
-    const inUse: Draft = {
-      type: 'Ready',
-      status: 'False',
+    await putDeleting(engine, plan, object, pass, {
       reason: 'InUse',
-      message: `${users.length === 1 ? 'An object uses' : `${users.length} objects use`} this ${plan.kind.kind}: ${listed(users)}. User: delete ${users.length === 1 ? 'it' : 'them'} first. Annotation ${SKIP_UNDO_ANNOTATION}=${USERS} deletes it without waiting, and under deletionPolicy Delete their data with it`,
-    };
-    const rest = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready');
-    await putStatus(engine, plan, object, { ...object.status }, [inUse, ...rest], pass);
+      what: `${users.length === 1 ? 'An object uses' : `${users.length} objects use`} this ${plan.kind.kind}: ${listed(users)}`,
+      who: 'User',
+      next: `delete ${users.length === 1 ? 'it' : 'them'} first. Annotation ${SKIP_UNDO_ANNOTATION}=${USERS} deletes it without waiting, and under deletionPolicy Delete their data with it`,
+    });
     return {};
   }
   for (const row of [...plan.rows].reverse()) {
@@ -293,17 +303,40 @@ async function holdDeletion<O extends Managed>(
   const since = Date.parse(object.metadata.deletionTimestamp ?? '');
   const age = engine.client.serverTime() - since;
   const [holder, why] = open.find(([, outcome]) => outcome.is !== 'blocked') ?? open[0]!;
+  const isBlocked = age > BLOCKED_AFTER_MS;
   const said = conditionFor(holder, why);
-  const ready: Draft = {
-    type: 'Ready',
-    status: 'False',
-    reason: age > BLOCKED_AFTER_MS ? 'DeletionBlocked' : 'Deleting',
-    message: `${holder}: ${said?.message ?? ''}${age > BLOCKED_AFTER_MS ? `. User: mend it, or give it up with annotation ${SKIP_UNDO_ANNOTATION}=${holder}` : ''}`,
+  const cause: Cause = ('cause' in why && why.cause) || {
+    reason: said?.reason ?? 'Deleting',
+    what: said?.message ?? '',
+    who: 'Operator',
   };
-  if (age <= BLOCKED_AFTER_MS) pass.again(BLOCKED_AFTER_MS - age + 1000);
-  const others = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready');
-  await putStatus(engine, plan, object, { ...object.status }, [ready, ...others], pass);
+  const giveUp = `mend it, or give it up with annotation ${SKIP_UNDO_ANNOTATION}=${holder}`;
+  const shown = isBlocked ? { ...cause, who: 'User' as const, next: giveUp } : cause;
+  const what = `${holder}: ${'key' in why && why.key !== undefined ? `${why.key}: ` : ''}${shown.what}`;
+  const told = {
+    ...shown,
+    reason: isBlocked ? 'DeletionBlocked' : 'Deleting',
+    what,
+    root: cause.root ?? cause.reason,
+  };
+  await putDeleting(engine, plan, object, pass, told, holder);
+  if (!isBlocked) pass.again(BLOCKED_AFTER_MS - age + 1000);
   return resultOf(engine, plan, pass, outcomes);
+}
+
+/** Ready alone tells of a deletion: what the other conditions say was so before it. */
+async function putDeleting<O extends Managed>(
+  engine: Engine,
+  plan: Plan<O>,
+  object: DeepReadonly<O>,
+  pass: Pass<O>,
+  cause: Cause,
+  condition?: string,
+): Promise<void> {
+  const ready: Draft = { type: 'Ready', status: 'False', reason: cause.reason, message: sentence(cause) };
+  const others = (object.status?.conditions ?? []).filter(c => c.type !== 'Ready');
+  const causes = [{ ...causeOf(object, 'Ready', cause), ...(condition !== undefined && { condition }) }];
+  await putStatus(engine, plan, object, { ...object.status }, [ready, ...others], causes, pass);
 }
 
 const listed = (names: readonly string[]): string =>
@@ -372,9 +405,10 @@ async function writeStatus<O extends Managed>(
   const drafts = [...outcomes].flatMap(([type, outcome]) => conditionFor(type, outcome, pass.notes.get(type)) ?? []);
   const counts = drafts.filter(draft => !plan.rows.some(row => row.type === draft.type && row.aside));
   const ready = readyFor(counts, outcomes);
-  await putStatus(engine, plan, object, { ...object.status, ...pass.reported }, [ready, ...drafts], pass);
+  const causes = causesOf(object, outcomes, counts);
+  await putStatus(engine, plan, object, { ...object.status, ...pass.reported }, [ready, ...drafts], causes, pass);
   for (const { reason, note } of pass.events)
-    engine.events.event(object, { type: 'Normal', reason, action: 'Reconcile', note: pass.mask(note) });
+    engine.events.event(object, { type: 'Normal', reason, action: 'Reconcile', note: pass.text(note) });
 }
 
 /** One write per pass, and none when nothing differs. */
@@ -384,13 +418,15 @@ async function putStatus<O extends Managed>(
   object: DeepReadonly<O>,
   fields: Record<string, unknown>,
   drafts: readonly Draft[],
+  causes: readonly DeepReadonly<StatusCause>[],
   pass: Pass<O>,
 ): Promise<void> {
   const generation = object.metadata.generation ?? 1;
-  const masked = drafts.map(draft => ({ ...draft, message: pass.mask(draft.message), observedGeneration: generation }));
+  const masked = drafts.map(draft => ({ ...draft, message: pass.text(draft.message), observedGeneration: generation }));
   const before = object.status?.conditions ?? [];
   const conditions = mergeConditions(before, masked, new Date(engine.client.serverTime()));
-  const status = { ...fields, observedGeneration: generation, conditions };
+  const told = bounded(causes, pass);
+  const status = { ...fields, observedGeneration: generation, conditions, causes: told.length > 0 ? told : undefined };
   if (sameJson(status, object.status ?? {})) return;
   const { name, namespace, uid } = object.metadata;
   try {

@@ -54,7 +54,13 @@ describe('readyFor', () => {
   const waits: Outcome = { is: 'wait', reason: 'Slow', message: 'slow', who: 'Cluster' };
   const asks: Outcome = { is: 'wait', reason: 'NotFound', message: 'none', who: 'User' };
   const stalls: Outcome = { is: 'stall', reason: 'Bad', message: 'bad', who: 'User' };
-  const fails: Outcome = { is: 'error', reason: 'Error', message: 'broken', error: new Error('broken') };
+  const fails: Outcome = {
+    is: 'error',
+    reason: 'Error',
+    message: 'broken',
+    who: 'Operator',
+    error: new Error('broken'),
+  };
   const blocked: Outcome = { is: 'blocked', by: 'A' };
   const off: Outcome = { is: 'off' };
   for (const [rows, said] of [

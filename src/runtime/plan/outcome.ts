@@ -3,29 +3,28 @@ import { NameTaken } from '../../cloud/settle.ts';
 import { ApiError } from '../../kube/client.ts';
 import { Unquotable } from '../../world/quote/unquotable.ts';
 import type { Draft } from '../conditions.ts';
-import { Unmet, type Who } from './unmet.ts';
+import { type Cause, sentence, Unmet, type Who } from './unmet.ts';
 
-/** How a row ended. Everything else, conditions, events and requeues, is derived from these values. */
+/** Of a row that is not through: the sentence for people, and the cause as data. */
+interface Open {
+  readonly reason: string;
+  readonly message: string;
+  readonly who: Who;
+  readonly cause?: Cause;
+  /** Of a row with keys: the one that this is about, and how all that are open ended. */
+  readonly key?: string;
+  readonly keys?: readonly (readonly [key: string, outcome: Tried])[];
+  /** What those who need the row may go on with all the same. */
+  readonly yields?: { readonly value: unknown };
+}
+
+/** How a row ended. Everything else, conditions, causes, events and requeues, is derived from these values. */
 export type Outcome =
   | { readonly is: 'ok'; readonly value: unknown }
   /** `when` said no: nothing to show. */
   | { readonly is: 'off' }
-  | {
-      readonly is: 'wait' | 'stall';
-      readonly reason: string;
-      readonly message: string;
-      readonly who: Who;
-      readonly after?: number;
-      /** What those who need the row may go on with all the same. */
-      readonly yields?: { readonly value: unknown };
-    }
-  | {
-      readonly is: 'error';
-      readonly reason: string;
-      readonly message: string;
-      readonly error: unknown;
-      readonly yields?: { readonly value: unknown };
-    }
+  | (Open & { readonly is: 'wait' | 'stall'; readonly after?: number })
+  | (Open & { readonly is: 'error'; readonly error: unknown })
   | { readonly is: 'blocked'; readonly by: string };
 
 /** Of something that was tried. */
@@ -34,67 +33,79 @@ export type Tried = Exclude<Outcome, { readonly is: 'off' | 'blocked' }>;
 /** RBAC, quotas and passwords inside backends change without a watch telling us: look again this often. */
 const LOOK_AGAIN_MS = 60_000;
 
-export function outcomeOf(error: unknown): Exclude<Tried, { readonly is: 'ok' }> {
-  if (error instanceof Unmet)
-    return { is: error.outcome, reason: error.reason, message: error.message, who: error.who, after: error.after };
+type Failed = Exclude<Tried, { readonly is: 'ok' }>;
+
+const unmet = (is: 'wait' | 'stall', cause: Cause): Failed => ({
+  is,
+  reason: cause.reason,
+  message: sentence(cause),
+  who: cause.who,
+  cause,
+  ...(cause.after !== undefined && { after: cause.after }),
+});
+
+const failed = (error: unknown, cause: Omit<Cause, 'who' | 'next'>): Failed => {
+  const tried: Cause = { ...cause, who: 'Operator', next: 'try again' };
+  return { is: 'error', reason: cause.reason, message: sentence(tried), who: 'Operator', cause: tried, error };
+};
+
+export function outcomeOf(error: unknown): Failed {
+  if (error instanceof Unmet) return unmet(error.outcome, error.unmet);
   if (error instanceof ApiError) return apiOutcome(error);
+  const what = error instanceof Error ? innermost(error).message : String(error);
   // The value comes from a spec or a Secret: nothing is retried until one of them changes.
   if (error instanceof Unquotable)
-    return { is: 'stall', reason: 'ValueRefused', message: `${error.message}. User: change the value`, who: 'User' };
+    return unmet('stall', { reason: 'ValueRefused', what: error.message, who: 'User', next: 'change the value' });
   if (error instanceof NameTaken)
-    return {
-      is: 'stall',
+    return unmet('stall', {
       reason: 'NameTaken',
-      message: `${error.message}. User: ${error.next}`,
+      what: error.message,
       who: 'User',
+      next: error.next,
       after: LOOK_AGAIN_MS,
-    };
-  if (error instanceof CloudError) {
-    if (error.fault === 'refused')
-      return {
-        is: 'stall',
-        reason: 'AccessDenied',
-        message: `${error.message}. User: restore the password the Secret holds`,
-        who: 'User',
-        after: LOOK_AGAIN_MS,
-      };
-    return {
-      is: 'error',
-      reason: error.fault === 'unreachable' ? 'Unreachable' : 'BackendError',
-      message: `${error.message}. Operator: try again`,
-      error,
-    };
-  }
-  const message = error instanceof Error ? innermost(error).message : String(error);
-  return { is: 'error', reason: 'Error', message: `${message}. Operator: try again`, error };
+    });
+  if (!(error instanceof CloudError)) return failed(error, { reason: 'Error', what, said: what });
+  const { message, called } = error;
+  if (error.fault === 'refused')
+    return unmet('stall', {
+      ...called,
+      reason: 'AccessDenied',
+      what: message,
+      who: 'User',
+      next: 'restore the password the Secret holds',
+      after: LOOK_AGAIN_MS,
+    });
+  return failed(error, {
+    ...called,
+    reason: error.fault === 'unreachable' ? 'Unreachable' : 'BackendError',
+    what: message,
+  });
 }
 
-function apiOutcome(error: ApiError): ReturnType<typeof outcomeOf> {
-  if (error.status === 403 && /being terminated/.test(error.message))
-    return {
-      is: 'wait',
+/** Its messages are the words of kube-apiserver and of whatever it asks. */
+function apiOutcome(error: ApiError): Failed {
+  const { message: what, status } = error;
+  const said = what;
+  if (status === 403 && /being terminated/.test(what))
+    return unmet('wait', {
       reason: 'Terminating',
-      message: 'The namespace is being deleted. Cluster: finish deleting it',
+      what: 'The namespace is being deleted',
       who: 'Cluster',
-    };
-  if (error.status === 403)
-    return {
-      is: 'stall',
+      next: 'finish deleting it',
+    });
+  if (status === 403)
+    return unmet('stall', {
       reason: 'Forbidden',
-      message: `${error.message}. User: grant it, or raise the quota or policy that forbids it`,
+      what,
       who: 'User',
+      next: 'grant it, or raise the quota or policy that forbids it',
       after: LOOK_AGAIN_MS,
-    };
-  if (error.status === 422 || error.status === 400)
-    return { is: 'stall', reason: 'Rejected', message: `${error.message}. User: correct the field`, who: 'User' };
-  if (error.status === 409)
-    return {
-      is: 'error',
-      reason: 'Conflict',
-      message: 'Somebody else wrote at the same time. Operator: try again',
-      error,
-    };
-  return { is: 'error', reason: 'Error', message: `${error.message}. Operator: try again`, error };
+      said,
+    });
+  if (status === 422 || status === 400)
+    return unmet('stall', { reason: 'Rejected', what, who: 'User', next: 'correct the field', said });
+  if (status === 409) return failed(error, { reason: 'Conflict', what: 'Somebody else wrote at the same time' });
+  return failed(error, { reason: 'Error', what, said });
 }
 
 const innermost = (error: Error): Error => (error.cause instanceof Error ? innermost(error.cause) : error);
@@ -113,13 +124,16 @@ export function conditionFor(type: string, outcome: Outcome, note = ''): Draft |
   }
 }
 
-/** The summary: False beats Unknown beats True, what stands still beats what moves, and the message names the row. */
-export function readyFor(drafts: readonly Draft[], outcomes: ReadonlyMap<string, Outcome>): Draft {
+/** The condition that Ready tells of: what stands still beats what moves. */
+export function worstOf(drafts: readonly Draft[], outcomes: ReadonlyMap<string, Outcome>): Draft | undefined {
   const bad = drafts.filter(d => d.status === 'False');
-  const worst =
-    bad.find(d => outcomes.get(d.type)?.is === 'stall') ??
-    bad.find(d => outcomes.get(d.type)?.is === 'error') ??
-    bad[0];
+  const ended = (is: Outcome['is']): Draft | undefined => bad.find(d => outcomes.get(d.type)?.is === is);
+  return ended('stall') ?? ended('error') ?? bad[0];
+}
+
+/** The summary: False beats Unknown beats True, and the message names the row. */
+export function readyFor(drafts: readonly Draft[], outcomes: ReadonlyMap<string, Outcome>): Draft {
+  const worst = worstOf(drafts, outcomes);
   if (worst) {
     const outcome = outcomes.get(worst.type);
     const moves = outcome?.is === 'wait' && outcome.who !== 'User';

@@ -11,6 +11,7 @@ import { Lru } from '../../world/lru.ts';
 import { KnownSecrets } from '../../world/mask/known.ts';
 import { secretsOf } from '../../world/mask/secret.ts';
 import type { Clock, Random } from '../../world/world.ts';
+import { cut } from '../conditions.ts';
 import type { Gate } from '../gate.ts';
 import { hashOf, sameJson } from './canonical.ts';
 import type { Acts, Body, Cx, JobBody, Retention, Wish } from './cx.ts';
@@ -54,7 +55,7 @@ import { assertReady, conditionOf, jobExit, jobFailure, jobStuck, workloadUnmet 
 import { HANGS_MS, rollOf } from './roll.ts';
 import type { Plan } from './row.ts';
 import type { Reads } from './tracker.ts';
-import { stall, Unmet, wait } from './unmet.ts';
+import { type Subject, stall, subjectOf, Unmet, wait } from './unmet.ts';
 
 type Live = DeepReadonly<AnyObject>;
 
@@ -76,6 +77,8 @@ export interface Shared {
   readonly memory: Memory;
   /** Tests look over the shoulder of the rows at every object of ours they read (rule 26). */
   readonly lens?: <T extends Live>(object: T) => T;
+  /** For tests: puts other words for every text that people read. No program may tell the difference. */
+  readonly reword?: ((text: string) => string) | undefined;
 }
 
 /** What survives a pass only to save requests: losing it costs reads and patience, never a write. */
@@ -257,6 +260,7 @@ export class Pass<O extends Managed> {
     if (home !== undefined && home !== ref.namespace)
       throw stall({
         reason: 'SecretInvalid',
+        about: subjectOf(Secret, OWNER_SECRET),
         what: `Secret ${OWNER_SECRET} is a copy: its id marks what belongs to namespace ${home}, and two clouds with one id would use and drop each other's data`,
         who: 'User',
         next: `delete it, and a new id is created; or, only if this cloud takes the place of that one, run: kubectl annotate secret ${OWNER_SECRET} -n ${ref.namespace} ${OWNER_OF_ANNOTATION}-`,
@@ -269,6 +273,7 @@ export class Pass<O extends Managed> {
     if (/^[0-9a-f]{8,64}$/.test(text)) return text;
     throw stall({
       reason: 'SecretInvalid',
+      about: subjectOf(Secret, OWNER_SECRET),
       what: `Secret ${OWNER_SECRET} holds no owner id: its key id must be 8 to 64 hexadecimal digits`,
       who: 'User',
       next: 'restore it from a backup; the id is also in the marks, e.g. in the comment of a database',
@@ -289,6 +294,7 @@ export class Pass<O extends Managed> {
     if (id !== '' && key.length >= 32) return { id, key };
     throw stall({
       reason: 'SecretInvalid',
+      about: subjectOf(Secret, HASH_KEY_SECRET),
       what: `Secret ${HASH_KEY_SECRET} needs key id, and key key with 32 characters or more`,
       who: 'User',
       next: 'restore it from a backup, or delete it: a new one is made, and Jobs whose inputs are secret run once more',
@@ -334,6 +340,7 @@ export class Pass<O extends Managed> {
     if (holder)
       throw stall({
         reason: 'SecretNotFound',
+        about: subjectOf(Secret, OWNER_SECRET),
         what: `Secret ${OWNER_SECRET} does not exist, and what ${holder.kind} ${holder.metadata.name} has outside Kubernetes carries the owner id that was in it`,
         who: 'User',
         next: `restore it from a backup, or read the id off the comment of a database or the description of a virtual host and run: kubectl create secret generic ${OWNER_SECRET} -n ${ref.namespace} --from-literal=id=<id>`,
@@ -387,10 +394,15 @@ export class Pass<O extends Managed> {
     return undefined;
   }
 
-  /** Values of Secrets of its namespace leave no pass: condition text is passed through here (rule 11). */
+  /** Values of Secrets of its namespace leave no pass: all text is passed through here (rule 11). */
   mask(text: string): string {
-    const out = this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');
-    return out.length > 512 ? `${out.slice(0, 509)}...` : out;
+    return this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');
+  }
+
+  /** Text for people, as it is written to conditions and events. */
+  text(text: string): string {
+    const masked = cut(this.mask(text));
+    return masked === '' ? masked : (this.#shared.reword?.(masked) ?? masked);
   }
 
   again(ms: number): void {
@@ -557,7 +569,8 @@ export class Pass<O extends Managed> {
     const labelSelector = Object.entries(labels)
       .map(pair => pair.join('='))
       .join();
-    const going: string[] = [];
+    const going: Subject[] = [];
+    const namespace = this.#nodes;
     for (const resource of this.#plan.manages) {
       if (!resource.namespaced || this.#informer(resource) === undefined) continue;
       const { items } = await this.#client.list<AnyObject>(resource, { namespace: this.#nodes, labelSelector });
@@ -566,17 +579,19 @@ export class Pass<O extends Managed> {
         if (live.metadata.labels?.[RETAINED_LABEL] !== undefined) continue;
         this.#reads.read(resource, this.#ref(live.metadata.name, resource, this.#nodes));
         const left = live.metadata.deletionTimestamp ? live : await this.#delete(resource, live);
-        if (left) going.push(`${resource.kind} ${live.metadata.name}`);
+        if (left) going.push({ kind: resource.kind, name: live.metadata.name, namespace });
       }
     }
     for (const copy of await this.#copiesHeld()) {
       const left = copy.metadata.deletionTimestamp ? copy : await this.#letGo(copy);
-      if (left) going.push(`Secret ${copy.metadata.name}`);
+      if (left) going.push({ kind: Secret.kind, name: copy.metadata.name, namespace });
     }
-    if (going.length === 0) return;
+    const [first] = going;
+    if (first === undefined) return;
     throw wait({
       reason: 'Terminating',
-      what: `${going[0]} in namespace ${this.#nodes} is being deleted`,
+      about: first,
+      what: `${first.kind} ${first.name} in namespace ${namespace} is being deleted`,
       who: 'Cluster',
       next: 'finish deleting it',
     });
@@ -616,6 +631,8 @@ export class Pass<O extends Managed> {
     const both = [...namespaces, this.#nodes].join(',');
     throw stall({
       reason: 'NamespaceNotServed',
+      about: subjectOf(Namespace, this.#nodes),
+      field: 'spec.nodeNamespace',
       what: `Namespace ${this.#nodes}, named in spec.nodeNamespace, is not one that this operator serves (--namespaces ${namespaces.join(',')})`,
       who: 'User',
       next: `give the operator rights in both and start it so: make overlay ARGS="--namespaces ${both}", then kubectl apply -k the folder that it writes`,
@@ -631,6 +648,7 @@ export class Pass<O extends Managed> {
       if (live === undefined)
         throw stall({
           reason: 'NamespaceNotFound',
+          about: subjectOf(Namespace, name),
           what: `Namespace ${name}, named in spec.nodeNamespace, does not exist`,
           who: 'User',
           next: `create it: kubectl create namespace ${name} && kubectl label namespace ${name} ${ENFORCE}=privileged ${NODES_OF_LABEL}=${this.#home}`,
@@ -640,6 +658,7 @@ export class Pass<O extends Managed> {
       if (given !== this.#home)
         throw stall({
           reason: 'NamespaceNotGiven',
+          about: subjectOf(Namespace, name),
           what: `Namespace ${name}, named in spec.nodeNamespace, is not there for pods of namespace ${this.#home}${given === undefined ? '' : `, but for those of ${given}`}`,
           who: 'User',
           next: `use another one; or, if it is meant for them and for nothing else, run: kubectl label --overwrite namespace ${name} ${NODES_OF_LABEL}=${this.#home}`,
@@ -648,6 +667,7 @@ export class Pass<O extends Managed> {
       if (live.metadata.deletionTimestamp)
         throw wait({
           reason: 'Terminating',
+          about: subjectOf(Namespace, name),
           what: `Namespace ${name}, named in spec.nodeNamespace, is being deleted`,
           who: 'Cluster',
           next: 'finish deleting it; then create it again',
@@ -657,6 +677,7 @@ export class Pass<O extends Managed> {
       if (level !== undefined && level !== 'privileged')
         throw stall({
           reason: 'NamespaceRefusesPods',
+          about: subjectOf(Namespace, name),
           what: `Namespace ${name}, named in spec.nodeNamespace, enforces PodSecurity ${level}, which refuses pods of the node`,
           who: 'User',
           next: `run: kubectl label --overwrite namespace ${name} ${ENFORCE}=privileged`,
@@ -783,9 +804,11 @@ export class Pass<O extends Managed> {
     if (found === undefined)
       throw wait({
         reason: 'NotFound',
+        about: subjectOf(kind, name),
         what: `${kind.kind} ${name} does not exist`,
         who: 'User',
         next: `create it, or name another one in ${field}`,
+        field,
       });
     assertReady(found);
     return found as unknown as DeepReadonly<ObjectOf<K>>;
@@ -796,23 +819,28 @@ export class Pass<O extends Managed> {
     if (data === undefined)
       throw wait({
         reason: 'SecretNotFound',
+        about: subjectOf(Secret, name),
         what: `Secret ${name}, named in ${field}, does not exist`,
         who: 'User',
         next: `create it with ${keys.length === 1 ? 'key' : 'keys'} ${keys.join(', ')}`,
+        keys,
       });
     for (const key of keys)
       if (data[key] === undefined)
         throw wait({
           reason: 'SecretIncomplete',
+          about: subjectOf(Secret, name),
           what: `Secret ${name}, named in ${field}, has no key ${key}`,
           who: 'User',
           next: `add ${key} to it`,
+          keys: [key],
         });
     // Bytes that are no UTF-8 became this character: a password with them would be another one.
     const broken = keys.find(key => data[key]?.includes('\uFFFD'));
     if (broken !== undefined)
       throw stall({
         reason: 'SecretInvalid',
+        about: subjectOf(Secret, name),
         what: `Secret ${name}, named in ${field}: key ${broken} is not UTF-8 text`,
         who: 'User',
         next: 'encode it as UTF-8',
@@ -969,6 +997,7 @@ export class Pass<O extends Managed> {
     if (going)
       throw wait({
         reason: 'Terminating',
+        about: { kind: resource.kind, name, namespace },
         what: `${resource.kind} ${name} in namespace ${namespace} is being deleted, because it belongs in namespace ${at}`,
         who: 'Cluster',
         next: 'finish deleting it',
@@ -1003,6 +1032,7 @@ export class Pass<O extends Managed> {
     if (left <= 0) return;
     throw wait({
       reason: 'Progressing',
+      about: { kind: resource.kind, name, namespace: at },
       what: `${resource.kind} ${name} replaces its pods one by one, and a new template now would take a second one`,
       who: 'Cluster',
       next: 'finish that; then they are replaced once more',
@@ -1053,12 +1083,15 @@ export class Pass<O extends Managed> {
       if (meaning)
         throw stall({
           reason: meaning.reason,
+          about: subjectOf(Job, name),
           what: `Job ${name}: ${said}`,
           who: 'User',
           next: `${meaning.next}, then annotate ${this.#object.kind} ${this.#object.metadata.name} with ${RETRY_ANNOTATION}=<anything new>`,
         });
       throw stall({
         reason: 'JobFailed',
+        about: subjectOf(Job, name),
+        said,
         what: `Job ${name} failed: ${said ?? 'no last words'}`,
         who: 'User',
         next: `mend the cause, then annotate ${this.#object.kind} ${this.#object.metadata.name} with ${RETRY_ANNOTATION}=<anything new>`,
@@ -1067,7 +1100,7 @@ export class Pass<O extends Managed> {
     const stuck = live && jobStuck(pods);
     // It never started, so nothing is lost; a Job's pod template is fixed, and this one was made with other Secrets.
     if (stuck && !live.metadata.deletionTimestamp && !samePullSecrets(live, job.pod)) await this.#delete(Job, live);
-    if (stuck) throw wait({ ...stuck, what: `Job ${name} can't start: ${stuck.what}` });
+    if (stuck) throw wait({ ...stuck, about: subjectOf(Job, name), what: `Job ${name} can't start: ${stuck.what}` });
     if (live) throw running(name, jobFailure(this.#list(Pod, { 'batch.kubernetes.io/job-name': name })));
     const rivals = this.#owned(Job).filter(
       other =>
@@ -1133,6 +1166,7 @@ export class Pass<O extends Managed> {
     if (left)
       throw wait({
         reason: 'Terminating',
+        about: { kind: resource.kind, name, ...(resource.namespaced ? { namespace: at } : { namespace: '' }) },
         what: `${live.kind} ${name} is being deleted`,
         who: 'Cluster',
         next: 'finish deleting it',
@@ -1170,9 +1204,12 @@ const keyIn = (resource: Resource, ref: Ref): string => `${resourceName(resource
 const running = (name: string, said?: string): Unmet =>
   wait({
     reason: 'JobRunning',
-    what: said === undefined ? `Job ${name} is running` : `Job ${name} is running again: its pod ${said}`,
+    about: subjectOf(Job, name),
+    what:
+      said === undefined
+        ? `Waiting for Job ${name}`
+        : `Waiting for Job ${name}, which is running again: its pod ${said}`,
     who: 'Cluster',
-    next: 'finish it',
   });
 
 /** Settles all before it tells of the worst: no effect of a losing branch may outlive the pass. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { StatusCause } from '../../../api/kind.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { assertReady, endOf, isReady, jobFailure, podTrouble, workloadUnmet } from './ready.ts';
+import { assertReady, endOf, isReady, jobFailure, notReady, podTrouble, workloadUnmet } from './ready.ts';
 
 const live = (kind: string, spec: object, status: object, generation = 2): AnyObject => ({
   apiVersion: 'apps/v1',
@@ -103,10 +104,55 @@ describe('rule 8: Ready counts for the current generation only', () => {
   it('of an older spec', () => expect(isReady(object('True', 1))).toBe(false));
   it('not Ready', () => expect(isReady(object('False', 2))).toBe(false));
   it("its own message travels up, an old Ready's does not", () => {
-    expect(() => assertReady(object('False', 2))).toThrow(
-      'Keystone w is not Ready: the cause. Operator: see Keystone w',
-    );
-    expect(() => assertReady(object('True', 1))).toThrow('Keystone w is not Ready. Operator: see Keystone w');
+    expect(() => assertReady(object('False', 2))).toThrow(/^Keystone w: the cause$/);
+    expect(() => assertReady(object('True', 1))).toThrow(/^Waiting for Keystone w$/);
     expect(() => assertReady(object('True', 2))).not.toThrow();
+  });
+});
+
+describe('a parent has the cause of its child, once', () => {
+  const secret = { kind: 'Secret', name: 'mine', namespace: 'openstack' };
+  const cause: StatusCause = { type: 'InputReady', reason: 'SecretNotFound', actor: 'User', object: secret };
+  const said = 'Secret mine does not exist. User: create it';
+  const child = (reason: string, causes?: readonly StatusCause[]): AnyObject =>
+    live(
+      'MariaDB',
+      {},
+      {
+        observedGeneration: 2,
+        conditions: [
+          { type: 'Ready', status: 'False', reason, message: `InputReady: ${said}` },
+          { type: 'InputReady', status: 'False', reason, message: said },
+        ],
+        ...(causes && { causes: [...causes.map(c => ({ ...c, type: 'Ready', condition: c.type })), ...causes] }),
+      },
+    );
+  const relayed = (object: AnyObject) => notReady(object);
+
+  it('stands where a person must act: its reason, and the object that is concerned', () => {
+    const { reason, who, message, unmet } = relayed(child('SecretNotFound', [cause]));
+    expect([reason, who, unmet.about, unmet.waitsFor?.name]).toEqual(['SecretNotFound', 'User', secret, 'w']);
+    expect(message).toBe(`MariaDB w: ${said}`);
+  });
+
+  it('names the object at which it shows once, however many wait for it', () => {
+    const waitsFor = { kind: 'MariaDB', name: 'mariadb', namespace: 'openstack' };
+    expect(relayed(child('SecretNotFound', [{ ...cause, waitsFor }])).message).toBe(said);
+  });
+
+  it('moves while nobody has to act, and says what it comes down to', () => {
+    const job: StatusCause = { ...cause, reason: 'JobRunning', actor: 'Cluster' };
+    const { reason, who, unmet } = relayed(child('Reconciling', [job]));
+    expect([reason, who, unmet.root]).toEqual(['NotReady', 'Cluster', 'JobRunning']);
+  });
+
+  it('moves where an error is tried again', () => {
+    const { reason, who } = relayed(child('Unreachable', [{ ...cause, reason: 'Unreachable', actor: 'Operator' }]));
+    expect([reason, who]).toEqual(['NotReady', 'Operator']);
+  });
+
+  it('reads no message: one of an earlier operator, without causes, only waits', () => {
+    const { reason, who } = relayed(child('SecretNotFound'));
+    expect([reason, who]).toEqual(['NotReady', 'Operator']);
   });
 });

@@ -1,5 +1,6 @@
+import type { StatusCause } from '../../../api/kind.ts';
 import type { AnyObject, Condition, DeepReadonly } from '../../kube/object.ts';
-import { type Cause, wait } from './unmet.ts';
+import { type Cause, type Unmet, wait } from './unmet.ts';
 
 type Live = DeepReadonly<AnyObject>;
 type Counts = Readonly<Record<string, number | undefined>>;
@@ -9,9 +10,11 @@ export function workloadUnmet(live: Live, pods: readonly Live[]): Cause | undefi
   const missing = shortfall(live);
   if (missing === undefined) return undefined;
   const what = `${live.kind} ${live.metadata.name} ${missing}`;
+  const { kind, metadata } = live;
+  const about = { kind, name: metadata.name, namespace: metadata.namespace ?? '' };
   const trouble = pods.map(podTrouble).find(t => t !== undefined);
-  if (trouble) return { ...trouble, what: `${what}: ${trouble.what}` };
-  return { reason: 'Progressing', what, who: 'Cluster', next: 'start its pods' };
+  if (trouble) return { ...trouble, about, what: `${what}: ${trouble.what}` };
+  return { reason: 'Progressing', about, what, who: 'Cluster', next: 'start its pods' };
 }
 
 function shortfall(live: Live): string | undefined {
@@ -153,17 +156,44 @@ export function isReady(live: Live): boolean {
   return ready?.status === 'True' && observed === live.metadata.generation;
 }
 
-/** Throws unless an object of ours is Ready; its own message travels up, so that the root cause is seen at the top. */
+type Told = DeepReadonly<{ causes?: StatusCause[] }>;
+
+/** Why a condition of ours is not True, as data; undefined where it is, and where an earlier operator wrote the status. */
+export const statusCause = (
+  live: Live | DeepReadonly<{ status?: unknown }>,
+  type: string,
+): DeepReadonly<StatusCause> | undefined =>
+  ((live as Live).status as Told | undefined)?.causes?.find(cause => cause.type === type);
+
+/** Throws unless an object of ours is Ready: with the cause of it, so that the top names what has to be mended, and once. */
 export function assertReady(live: Live): void {
-  if (isReady(live)) return;
-  const ready = conditionOf(live, 'Ready');
-  const said = ready && ready.status !== 'True' ? ready.message : '';
+  if (!isReady(live)) throw notReady(live);
+}
+
+/** Why an object waits for another one of ours that is not Ready, or not with a `condition` of it. */
+export function notReady(live: Live, type = 'Ready'): Unmet {
+  const isFalse = (of: string): boolean => conditionOf(live, of)?.status === 'False';
+  // What is not even begun has no cause of its own.
+  const shown = isFalse(type) ? type : 'Ready';
+  const condition = conditionOf(live, shown);
+  const cause = isFalse(shown) ? statusCause(live, shown) : undefined;
   // Who must act for it must act for what stands on it, or the top would say that all goes well.
-  const stands = ready?.status === 'False' && ready.reason !== 'Reconciling' && said.includes('User: ');
-  throw wait({
-    reason: stands ? ready.reason : 'NotReady',
-    what: `${live.kind} ${live.metadata.name} is not Ready${said && `: ${said}`}`,
-    who: stands ? 'User' : 'Operator',
-    next: `see ${live.kind} ${live.metadata.name}`,
+  const stands = isFalse(type) && condition?.reason !== 'Reconciling' && cause?.actor === 'User';
+  const { kind, metadata } = live;
+  const name = `${kind} ${metadata.name}`;
+  const text = condition && condition.status !== 'True' ? textOf(live, condition, cause) : '';
+  return wait({
+    reason: (stands && condition?.reason) || 'NotReady',
+    // The words of a cause further down name their object already.
+    what: text === '' ? `Waiting for ${name}` : cause?.waitsFor ? text : `${name}: ${text}`,
+    who: cause && (cause.actor !== 'User' || stands) ? cause.actor : 'Operator',
+    waitsFor: { kind, name: metadata.name, namespace: metadata.namespace ?? '' },
+    ...(cause && { about: { ...cause.object, namespace: cause.object.namespace ?? '' }, root: cause.reason }),
   });
+}
+
+/** What people read of a cause. Ready's own text begins with the condition that it tells of. */
+function textOf(live: Live, condition: DeepReadonly<Condition>, cause: DeepReadonly<StatusCause> | undefined): string {
+  const of = cause?.condition !== undefined && statusCause(live, cause.condition) ? cause.condition : undefined;
+  return (of === undefined ? undefined : conditionOf(live, of)?.message) ?? condition.message;
 }

@@ -5,7 +5,7 @@ import { CephBlockPool, CephClient, CephCluster, Job, Pod, ReplicaSet, Secret } 
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import { ADOPT_ANNOTATION } from '../../runtime/plan/names.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, stall, subjectOf } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
 import { rotation, suffixOf } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
@@ -46,6 +46,7 @@ async function login(cx: Context): Promise<Login> {
   if (cx.spec.rook) return rookLogin(cx);
   if (external === undefined)
     throw fieldMissing(
+      'spec.external',
       'neither spec.external nor spec.rook is set',
       'name the Secret of an existing cluster in spec.external.secret, or let Rook run one by spec.rook',
     );
@@ -53,6 +54,7 @@ async function login(cx: Context): Promise<Login> {
   const named = secret ?? keyringsSecret;
   if (named === undefined)
     throw fieldMissing(
+      'spec.external',
       'spec.external has neither secret nor keyringsSecret',
       'name a Secret with ceph.conf and a keyring',
     );
@@ -62,6 +64,7 @@ async function login(cx: Context): Promise<Login> {
   if (fsid === undefined)
     throw stall({
       reason: 'SecretInvalid',
+      about: subjectOf(Secret, named),
       what: `Secret ${named}, key ceph.conf has no fsid`,
       who: 'User',
       next: 'add fsid = <what `ceph fsid` says> to its [global] section',
@@ -84,6 +87,7 @@ async function givenKeys(cx: Context, secret: string): Promise<Keys> {
     if (text && !key)
       throw stall({
         reason: 'SecretInvalid',
+        about: subjectOf(Secret, secret),
         what: `Secret ${secret}, key ceph.client.${client}.keyring has no key of client.${client}`,
         who: 'User',
         next: `put the output of \`ceph auth get client.${client}\` there`,

@@ -46,6 +46,7 @@ export async function cephLink<O extends Managed>(
   const poolWith = (suffix?: string) => pool ?? poolsOf(ceph, suffix).find(each => each.purpose === purpose)?.name;
   if (poolWith() === undefined)
     throw fieldMissing(
+      field,
       `CephStorage ${name}, named in ${field}, has no pool for ${purpose}`,
       `add one with purpose ${purpose} to its spec.pools`,
     );

@@ -13,7 +13,7 @@ import {
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { RETAINED_LABEL } from '../../runtime/plan/names.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
-import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import { mirrored } from '../images.ts';
 import { CLIENTS, type Client, capsOf, type Pool } from './keys.ts';
 import { clientSecret } from './link.ts';
@@ -50,6 +50,7 @@ function installed(cx: Context, resource: Resource): void {
   if (cx.get(CustomResourceDefinition, crd) === undefined)
     throw wait({
       reason: 'RookNotFound',
+      about: subjectOf(CustomResourceDefinition, crd),
       what: `CustomResourceDefinition ${crd} does not exist, and spec.rook asks Rook for a cluster`,
       who: 'User',
       next: 'install Rook, or name an existing cluster in spec.external',
@@ -70,10 +71,13 @@ function settled(cx: Context, live: Live): void {
   // Somebody may have told Rook to leave his object alone, which then never catches up.
   const behind = ours(cx, live) && observedGeneration < (live.metadata.generation ?? 0);
   const what = `${live.kind} ${live.metadata.name}`;
+  const about = { kind: live.kind, name: live.metadata.name };
   const said = message ? `: ${message}` : '';
   if (phase === 'Failure')
     throw wait({
       reason: 'RookFailed',
+      about,
+      said: message,
       what: `Rook failed at ${what}${said}`,
       who: 'User',
       next: 'look at its Events and at the log of rook-ceph-operator, and mend the cause; Rook tries again by itself',
@@ -81,6 +85,8 @@ function settled(cx: Context, live: Live): void {
   if (behind || (phase !== 'Ready' && phase !== 'Connected'))
     throw wait({
       reason: 'RookNotReady',
+      about,
+      said: message,
       what: behind ? `Rook has not seen the last change of ${what}` : `${what} is ${phase ?? 'not begun'}${said}`,
       who: 'Cluster',
       next: 'Rook brings it up, if its operator runs and watches this namespace',
@@ -95,6 +101,7 @@ export async function cluster(cx: Context): Promise<void> {
     const { storage, network, monitors } = rook;
     if (Object.keys(storage ?? {}).length === 0)
       throw fieldMissing(
+        'spec.rook.storage',
         `CephCluster ${rook.clusterName} does not exist or is ours, and spec.rook.storage does not say which disks it gets`,
         'set spec.rook.storage, e.g. {useAllNodes: true, useAllDevices: true}, or name an existing CephCluster in spec.rook.clusterName',
       );
@@ -186,6 +193,8 @@ export async function drop(cx: Context, resource: Resource, names: readonly stri
     if (live.metadata.deletionTimestamp && why)
       throw wait({
         reason: 'Terminating',
+        about: subjectOf(resource, name),
+        said: why.message,
         what: `Rook does not delete ${resource.kind} ${name}: ${why.message}`,
         who: 'User',
         next: 'remove what is in it',

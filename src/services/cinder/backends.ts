@@ -95,7 +95,11 @@ const ON_NODE: Partial<Workload<CinderSpec>> = {
 async function nfs(cx: Context, backend: Backend): Promise<Ready> {
   const { name, shares = [] } = backend;
   if (shares.length === 0)
-    throw fieldMissing(`spec.backends[name=${name}] is of type nfs and has no shares`, 'list them as host:/export');
+    throw fieldMissing(
+      'spec.backends',
+      `spec.backends[name=${name}] is of type nfs and has no shares`,
+      'list them as host:/export',
+    );
   const list = { key: 'nfs_shares', path: '/etc/cinder/nfs/shares', text: `${shares.join('\n')}\n` };
   const own = {
     volume_driver: 'cinder.volume.drivers.nfs.NfsDriver',
@@ -115,6 +119,7 @@ function volumesHere(cx: Context, claim: string): void {
     const field = there === cx.namespace ? 'without spec.nodeNamespace' : `with spec.nodeNamespace: ${there}`;
     throw stall({
       reason: 'VolumeElsewhere',
+      about: { kind: 'PersistentVolumeClaim', name: claim, namespace: there },
       what: `PersistentVolumeClaim ${claim} in namespace ${there} is kept for this Cinder, and can't be used in namespace ${cx.spec.nodeNamespace ?? cx.namespace}`,
       who: 'User',
       next: `create the cloud again ${field}; or, if nobody needs the volumes on it any more, run: kubectl -n ${there} delete pvc ${claim}`,
@@ -132,6 +137,7 @@ async function lvm(cx: Context, backend: Backend): Promise<Ready> {
   const { name, volumeGroup = 'cinder-volumes', storageSize, storageClass, hostPath } = backend;
   if (hostPath && !storageSize)
     throw fieldMissing(
+      'spec.backends',
       `spec.backends[name=${name}] has a hostPath and no storageSize`,
       'say how large the file below it may grow',
     );

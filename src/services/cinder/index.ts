@@ -42,7 +42,11 @@ export const cinder = openstackService(
     input: async (cx): Promise<CinderInput> => {
       const { backends = [], backup } = cx.spec;
       if (backends.length === 0)
-        throw fieldMissing('spec.backends is not set', 'say where volumes live, e.g. a backend of type ceph');
+        throw fieldMissing(
+          'spec.backends',
+          'spec.backends is not set',
+          'say where volumes live, e.g. a backend of type ceph',
+        );
       if (!backup?.enabled) return {};
       const volumes = await cx.all(backends.filter(each => each.type === 'ceph').map(each => volumesOf(cx, each)));
       const input = { volumes: volumes.filter(link => link !== undefined) };
@@ -134,6 +138,7 @@ export const cinder = openstackService(
         if (first)
           throw wait({
             reason: 'ServiceSilent',
+            pod: first.pod ?? first.host,
             what: `${first.binary} ${first.host} in pod ${first.pod ?? first.host} does not report that it is up`,
             who: 'User',
             next: 'read the log of the pod, its storage may not answer or refuse it; delete the pod when the storage is back',

@@ -3,7 +3,7 @@ import { Heat } from '../../../api/openstack/heat.ts';
 import { Secret } from '../../kube/resource.ts';
 import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, stall, subjectOf } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { endpointsOf } from '../expose.ts';
 import { type IdentityLink, identityAdmin } from '../links.ts';
@@ -33,6 +33,7 @@ async function encryptionKey(cx: Context): Promise<string> {
   if (!KEY_LENGTHS.includes(key.length))
     throw stall({
       reason: 'SecretInvalid',
+      about: subjectOf(Secret, given ?? keySecret(cx)),
       what: `Secret ${given ?? keySecret(cx)}, key auth_encryption_key has ${key.length} characters`,
       who: 'User',
       next: 'make it 32 characters long; one that is in use must not change',
@@ -47,6 +48,7 @@ async function domainKeeper(cx: Context): Promise<Login> {
   const admin = await identityAdmin(cx);
   if (admin === undefined)
     throw fieldMissing(
+      'spec.stackDomainAdminSecret',
       `spec.keystoneSecret is set and spec.stackDomainAdminSecret is not: nobody can make domain ${stackDomain}`,
       `make the domain, the role ${STACK_USER} and an administrator of the domain, and name his Secret there`,
     );

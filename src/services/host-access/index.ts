@@ -189,6 +189,7 @@ const guard: Guard<Managed> = {
     const more = others.length > 0 ? `, and ${others.length} more fields do the like` : '';
     return stall({
       reason: 'HostAccessRefused',
+      field: first.field,
       what: `${sentence(first)}${more}: ${object.kind} ${object.metadata.name} is left as it is, and what it runs goes on`,
       who: 'User',
       next: CURE,

@@ -295,6 +295,7 @@ async function asAdmin<T>(cx: Cx<KeystoneObject>, use: (identity: Identity) => P
   } catch (error) {
     if (!(error instanceof CloudError && error.fault === 'refused')) throw error;
     throw stall({
+      ...error.called,
       reason: 'AccessDenied',
       what: error.message,
       who: 'User',

@@ -6,7 +6,7 @@ import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { Secret, StatefulSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { isReady } from '../../runtime/plan/ready.ts';
-import { type Cause, Unmet, wait } from '../../runtime/plan/unmet.ts';
+import { type Cause, subjectOf, Unmet, wait } from '../../runtime/plan/unmet.ts';
 import { whoMounts } from '../credentials.ts';
 import { overTls } from '../tls/certificate.ts';
 import { DATABASE_FIELDS, DATABASE_SECRETS, REFERENCES, usersOf, valuesOf } from '../users.ts';
@@ -48,12 +48,15 @@ async function plainClient(cx: ServerCx): Promise<Cause | undefined> {
         if (cx.get(Secret, secret) !== undefined)
           return {
             reason: 'NotReady',
+            about: subjectOf(Secret, secret),
             what: `${kind.kind} ${metadata.name} opens this server without TLS until Secret ${secret} has its CA, so such connections are taken too`,
             who: 'Operator',
             next: 'write it there',
           };
         return {
           reason: 'SecretIncomplete',
+          about: subjectOf(Secret, secret),
+          keys: ['ca.crt'],
           what: `${kind.kind} ${metadata.name} opens this server by Secret ${secret}, which has no key ca.crt, so connections without TLS are taken too`,
           who: 'User',
           next: `put the CA of this server into key ca.crt of Secret ${secret}`,
@@ -74,9 +77,10 @@ async function laggard(cx: ServerCx): Promise<Cause | undefined> {
     if (live === undefined || isReady(live)) continue;
     return {
       reason: 'NotReady',
-      what: `${kind.kind} ${name} is not Ready, so connections without TLS are taken too`,
+      about: subjectOf(kind, name),
+      waitsFor: subjectOf(kind, name),
+      what: `Waiting for ${kind.kind} ${name}: until it is Ready connections without TLS are taken too`,
       who: 'Operator',
-      next: `see ${kind.kind} ${name}`,
     };
   }
   const who = whoMounts(cx, data => Object.values(data).some(text => opensPlainly(text, cx.object)));

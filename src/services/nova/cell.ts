@@ -11,7 +11,7 @@ import { hashOf } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { assertReady } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import { encoded } from '../encoded.ts';
 import { hostAddress } from '../hosts.ts';
 import { IMAGES } from '../images.ts';
@@ -68,7 +68,7 @@ const bare = (template: object | undefined): object => {
 const input = row('InputReady', {
   run: async cx => {
     for (const field of [...LINKS, ...(isCell0(cx.object) ? (['apiDatabaseSecret'] as const) : [])])
-      if (!cx.spec[field]) throw fieldMissing(`spec.${field} is not set`, 'name a Secret in it');
+      if (!cx.spec[field]) throw fieldMissing(`spec.${field}`, `spec.${field} is not set`, 'name a Secret in it');
   },
 });
 
@@ -200,7 +200,13 @@ function afterConductor(cx: Cx<CellObject>): void {
   const conductor = cx.get(NovaConductor, conductorName(cx));
   if (conductor === undefined) {
     const what = `NovaConductor ${conductorName(cx)} does not exist yet`;
-    throw wait({ reason: 'NotReady', what, who: 'Operator', next: 'make it' });
+    throw wait({
+      reason: 'NotReady',
+      about: subjectOf(NovaConductor, conductorName(cx)),
+      what,
+      who: 'Operator',
+      next: 'make it',
+    });
   }
   assertReady(conductor as DeepReadonly<AnyObject>);
 }

@@ -6,8 +6,8 @@ import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { CronJob, Pod, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import { conditionOf, isReady } from '../../runtime/plan/ready.ts';
-import { wait } from '../../runtime/plan/unmet.ts';
+import { conditionOf, isReady, notReady } from '../../runtime/plan/ready.ts';
+import { subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import { type Config, type ConfigFile, generatedFile } from '../config.ts';
 import type { Account } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
@@ -108,14 +108,17 @@ export const hasSchema = (cx: NovaCx, cell: string): boolean => syncOf(cx, cell)
 /** The conductor makes the schema; nothing can be mapped before. */
 function afterSchema(cx: NovaCx, cell: string): void {
   const name = conductorOf(cx, cell);
-  const done = syncOf(cx, cell);
-  if (done?.status === 'True') return;
-  const why = done?.status === 'False' ? `: ${done.message}` : '';
+  if (hasSchema(cx, cell)) return;
+  const conductor = cx.get(NovaConductor, name) as DeepReadonly<AnyObject> | undefined;
+  // Its reason stays one by which the cell is on its way, or is not, until the conductor itself is asked.
+  if (conductor) throw wait({ ...notReady(conductor, 'DatabaseSyncReady').unmet, reason: 'NotReady' });
+  const about = subjectOf(NovaConductor, name);
   throw wait({
     reason: 'NotReady',
-    what: `NovaConductor ${name} has not made the schema yet${why}`,
-    who: done?.status === 'False' && done.message.includes('User: ') ? 'User' : 'Operator',
-    next: `see NovaConductor ${name}`,
+    about,
+    waitsFor: about,
+    what: `Waiting for NovaConductor ${name}`,
+    who: 'Operator',
   });
 }
 

@@ -109,6 +109,7 @@ export const novaCompute = linkedService(
       if (cx.spec.computeDriver === 'ironic' && cx.spec.replicas > 1)
         throw stall({
           reason: 'NotSupported',
+          field: 'spec.replicas',
           what: `spec.replicas is ${cx.spec.replicas}, and a set of ironic computes has one member`,
           who: 'User',
           next: 'set it to 1, and make another set for more',

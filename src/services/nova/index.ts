@@ -9,8 +9,9 @@ import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { CronJob, Job, NetworkPolicy, Secret, Service } from '../../kube/resource.ts';
+import { keyedType } from '../../runtime/plan/causes.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
-import { assertReady, isReady } from '../../runtime/plan/ready.ts';
+import { assertReady, isReady, statusCause } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
 import { standsInCatalog } from '../catalog.ts';
@@ -241,6 +242,10 @@ const cleaning = row('HousekeepingReady', {
 /** Reasons of a cell with which nothing is wrong: it takes its time. */
 const ON_ITS_WAY: ReadonlySet<string | undefined> = new Set([undefined, 'NotReady', 'JobRunning']);
 
+/** Whether a person must act before the cell goes on. */
+const waitsForUser = (cx: NovaCx, cell: string): boolean =>
+  statusCause(cx.object, keyedType('CellsReady', cell))?.actor === 'User';
+
 /**
  * Who remembers cells stops slowly, up to three minutes for what it has begun: started before the last cell is mapped,
  * it would be restarted at once. So the first start waits for cells that are on their way, and for no other.
@@ -250,7 +255,7 @@ function coming(cx: NovaCx, mapped: ReadonlyMap<string, unknown>): readonly stri
   return cellsOf(cx.spec)
     .map(cell => cell.name)
     .filter(name => !mapped.has(name) && ON_ITS_WAY.has(told.get(name)?.reason))
-    .filter(name => !told.get(name)?.message?.includes('User: '));
+    .filter(name => !waitsForUser(cx, name));
 }
 
 /** Cells that are being taken out, of those that pods know. */
@@ -302,6 +307,7 @@ const strays = row('CellsKnown', {
     if (stray !== undefined)
       throw stall({
         reason: 'CellUnknown',
+        field: 'spec.cellTemplates',
         what: `The API's database maps cell ${stray}, which spec.cellTemplates does not name, and Nova can't list servers`,
         who: 'User',
         next: `name ${stray} in spec.cellTemplates; taken out of there again, it is emptied and unmapped`,
@@ -417,6 +423,7 @@ const answering = row('Answering', {
     if (first)
       throw wait({
         reason: 'ServiceSilent',
+        pod: first.pod ?? first.host,
         what: `${first.binary} in pod ${first.pod ?? first.host} does not report as ${first.host}`,
         who: 'Operator',
         next: 'look again',

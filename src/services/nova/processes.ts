@@ -7,10 +7,10 @@ import { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import { Glance } from '../../../api/openstack/glance.ts';
 import { Neutron } from '../../../api/openstack/neutron.ts';
 import { Placement } from '../../../api/openstack/placement.ts';
-import { Deployment, StatefulSet } from '../../kube/resource.ts';
+import { Deployment, Secret, StatefulSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import type { ConfigFile } from '../config.ts';
 import { hostsCanReach } from '../hosts.ts';
 import type { DatabaseLink } from '../links.ts';
@@ -87,6 +87,7 @@ async function start<O extends Managed>(cx: Cx<O>): Promise<void> {
   if (cellMappingsSecret !== undefined && (await mappings(cx)) === undefined)
     throw wait({
       reason: 'CellsNotMapped',
+      about: subjectOf(Secret, cellMappingsSecret),
       what: `Secret ${cellMappingsSecret}, named in spec.cellMappingsSecret, does not exist: no cell is mapped yet`,
       who: 'Operator',
       next: 'map cell0',
@@ -139,6 +140,7 @@ export const novaConductor = linkedService(
     input: cx => {
       if (cx.spec.cellName === CELL0 && !cx.spec.apiDatabaseSecret)
         throw fieldMissing(
+          'spec.apiDatabaseSecret',
           'spec.apiDatabaseSecret is not set, and the conductor of cell0 serves all cells',
           'name a Secret in it',
         );

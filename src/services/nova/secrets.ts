@@ -8,7 +8,11 @@ export const METADATA_KEY = 'metadata-secret';
 /** What nova-metadata and the agents that forward to it both know. */
 export async function sharedSecret<O extends Managed>(cx: Cx<O>, name: string | undefined): Promise<string> {
   if (name === undefined)
-    throw fieldMissing('spec.metadataSecret is not set', `name a Secret with key ${METADATA_KEY} in it`);
+    throw fieldMissing(
+      'spec.metadataSecret',
+      'spec.metadataSecret is not set',
+      `name a Secret with key ${METADATA_KEY} in it`,
+    );
   const data = await cx.secret(name, [METADATA_KEY], 'spec.metadataSecret');
   checkGiven(data, name, 'spec.metadataSecret', [METADATA_KEY]);
   return data[METADATA_KEY];

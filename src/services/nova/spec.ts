@@ -33,6 +33,7 @@ const DEFAULT_CELLS: Readonly<Record<string, CellTemplate>> = {
 export const notInCell0 = (why: string): Unmet =>
   stall({
     reason: 'CellWithoutHosts',
+    field: 'spec.cellName',
     what: `spec.cellName is cell0, and ${why}`,
     who: 'User',
     next: 'name another cell',
@@ -61,6 +62,7 @@ export const globalMetadata = (spec: Spec): boolean =>
 
 export interface Problem {
   readonly reason: string;
+  readonly field: string;
   readonly what: string;
   readonly next: string;
 }
@@ -75,6 +77,7 @@ export function problemOf(spec: Spec): Problem | undefined {
   if (taken)
     return {
       reason: 'CellNameTaken',
+      field: `spec.cellTemplates.${taken.name}`,
       what: `spec.cellTemplates.${taken.name} has the name of a part of Nova`,
       next: 'give the cell another name',
     };
@@ -82,6 +85,7 @@ export function problemOf(spec: Spec): Problem | undefined {
   if (spec.metadataServiceTemplate?.enabled === true && first !== undefined)
     return {
       reason: 'MetadataConflict',
+      field: 'spec.metadataServiceTemplate',
       what: `spec.metadataServiceTemplate and spec.cellTemplates.${first}.metadataServiceTemplate are both enabled`,
       next: 'disable one: metadata is served for all cells or by each',
     };
@@ -89,6 +93,7 @@ export function problemOf(spec: Spec): Problem | undefined {
   if (computes)
     return {
       reason: 'CellWithoutHosts',
+      field: 'spec.cellTemplates.cell0.novaComputeTemplates',
       what: 'spec.cellTemplates.cell0.novaComputeTemplates is set, and no host can be in cell0',
       next: 'move them to another cell',
     };
@@ -110,6 +115,7 @@ function sharedSecret(
     if (other)
       return {
         reason: 'CellsShare',
+        field: here,
         what: `${here} and ${other} both name Secret ${secret}`,
         next: 'give each cell its own',
       };

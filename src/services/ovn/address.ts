@@ -3,7 +3,7 @@ import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import type { Section } from '../../oslo/model.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import { overTls } from '../tls/certificate.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY, trustOf } from '../tls/trust.ts';
 
@@ -40,6 +40,8 @@ export async function ovnLink<O extends Managed>(cx: Cx<O>, name: string, field:
   if (found === undefined)
     throw wait({
       reason: 'NotFound',
+      about: subjectOf(OVNNetwork, name),
+      field,
       what: `OVNNetwork ${name} does not exist`,
       who: 'User',
       next: `create it, or name another one in ${field}`,
@@ -49,15 +51,17 @@ export async function ovnLink<O extends Managed>(cx: Cx<O>, name: string, field:
   if (southbound === undefined || !northbound?.startsWith(scheme))
     throw wait({
       reason: 'NotReady',
-      what: `OVNNetwork ${name} has no addresses${northbound === undefined ? '' : ` by ${scheme}`} yet`,
+      about: subjectOf(OVNNetwork, name),
+      waitsFor: subjectOf(OVNNetwork, name),
+      what: `Waiting for OVNNetwork ${name}: it has no addresses${northbound === undefined ? '' : ` by ${scheme}`} yet`,
       who: 'Operator',
-      next: `see OVNNetwork ${name}`,
     });
   const { encapType, bridgeMappings = {}, metadataAgent } = found.spec;
   const physicalNetworks = Object.keys(bridgeMappings).sort();
   const ca = await trustOf(cx, found);
   if (ca !== undefined && !overTls(cx.spec))
     throw fieldMissing(
+      'spec.tls',
       `OVNNetwork ${name} asks its clients for certificates, and spec.tls.enabled is not true here`,
       'set spec.tls with an issuer or a Secret',
     );

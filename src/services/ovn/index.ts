@@ -17,7 +17,7 @@ import {
 import { conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { stall, wait } from '../../runtime/plan/unmet.ts';
+import { stall, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, plainTexts, userFiles } from '../config.ts';
 import { rotation } from '../credentials.ts';
 import { applyService } from '../expose.ts';
@@ -65,6 +65,7 @@ const input = row('InputReady', {
     if (text || secrets.length > 0)
       throw stall({
         reason: 'NotSupported',
+        field: `spec.northd.customServiceConfig${text ? '' : 'Secrets'}`,
         what: `spec.northd.customServiceConfig${text ? '' : 'Secrets'} is set, and ovn-northd reads no text of its own`,
         who: 'User',
         next: 'take it out; what it can be told stands in the northbound database: ovn-nbctl set NB_Global . options:<key>=<value>',
@@ -74,6 +75,7 @@ const input = row('InputReady', {
       if (!('wrong' in read)) return read;
       throw stall({
         reason: 'InvalidConfig',
+        field,
         what: `${field} line ${read.line} is not key=value`,
         who: 'User',
         next: 'write one external-id per line, e.g. ovn-encap-tos=inherit',
@@ -104,6 +106,7 @@ async function exposed(cx: Cx<OVNObject>, name: DatabaseName): Promise<string> {
   if (!clusterIP)
     throw wait({
       reason: 'NoAddress',
+      about: subjectOf(Service, service),
       what: `Service ${service} has no address yet`,
       who: 'Cluster',
       next: 'give it one',

@@ -9,7 +9,7 @@ import {
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
-import { fieldMissing, stall, wait } from '../../runtime/plan/unmet.ts';
+import { fieldMissing, stall, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import { hostNames } from '../hosts.ts';
 import { nextServing, type Serving, TURN_MS } from './serving.ts';
 import { type CertificateText, endOf, flawOf, union } from './x509.ts';
@@ -126,6 +126,7 @@ async function sourceOf<O extends Managed>(cx: Cx<O>, names: Names): Promise<Cer
   if (secretName !== undefined) return checked(cx, secretName, 'spec.tls.secretName', names);
   if (issuerRef !== undefined) return issued(cx, issuerRef, names);
   throw fieldMissing(
+    'spec.tls',
     'spec.tls.enabled is true, and neither spec.tls.issuerRef nor spec.tls.secretName is set',
     'name an issuer of cert-manager, or a Secret with tls.crt, tls.key and ca.crt',
   );
@@ -169,6 +170,7 @@ function refuse<O extends Managed>(
   if (flaw)
     throw stall({
       reason: flaw.reason,
+      about: subjectOf(Secret, secret),
       what: `Secret ${secret}, named in ${field}: ${flaw.key} ${flaw.what}`,
       who: 'User',
       next: flaw.next,
@@ -194,6 +196,8 @@ async function issued<O extends Managed>(cx: Cx<O>, issuerRef: IssuerRef, names:
   if (!ca)
     throw wait({
       reason: 'SecretIncomplete',
+      about: { kind: issuerRef.kind, name: issuerRef.name, ...(issuerRef.kind !== Issuer.kind && { namespace: '' }) },
+      keys: ['ca.crt'],
       what: `${issuerRef.kind} ${issuerRef.name} gives no ca.crt with its certificates`,
       who: 'User',
       next: 'put its CA into a Secret, key ca.crt, and name that in spec.tls.caBundleSecretName',
@@ -248,6 +252,8 @@ async function ordered<O extends Managed>(
     const told = conditionOf(made, 'Ready');
     throw wait({
       reason: 'CertificateNotReady',
+      about: { kind: 'Certificate', name: secretName },
+      said: told?.message,
       what: `Certificate ${secretName} is not Ready${told?.message ? `: ${told.message}` : ''}`,
       who: 'Cluster',
       next: `cert-manager makes Secret ${secretName} by ${issuerRef.kind} ${issuerRef.name}`,
@@ -262,6 +268,7 @@ async function issuerThere<O extends Managed>(cx: Cx<O>, { name, kind, group }: 
   if (cx.get(CustomResourceDefinition, crd) === undefined)
     throw wait({
       reason: 'CertManagerNotFound',
+      about: subjectOf(CustomResourceDefinition, crd),
       what: `CustomResourceDefinition ${crd} does not exist, and spec.tls.issuerRef asks cert-manager`,
       who: 'User',
       next: 'install cert-manager, or name a Secret in spec.tls.secretName',
@@ -271,6 +278,7 @@ async function issuerThere<O extends Managed>(cx: Cx<O>, { name, kind, group }: 
   if (cx.get(resource, name) === undefined)
     throw wait({
       reason: 'IssuerNotFound',
+      about: subjectOf(resource, name),
       what: `${kind} ${name}, named in spec.tls.issuerRef, does not exist`,
       who: 'User',
       next: 'create it, or name another one',

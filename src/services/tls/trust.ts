@@ -52,9 +52,10 @@ export async function trustOf<O extends Managed>(
   if (ca !== undefined) return ca;
   throw wait({
     reason: 'NotReady',
-    what: `Secret ${secret} with the certificate of ${kind} ${metadata.name} does not exist yet`,
+    about: { kind, name: metadata.name },
+    waitsFor: { kind, name: metadata.name },
+    what: `Waiting for ${kind} ${metadata.name}: Secret ${secret} with its certificate does not exist yet`,
     who: 'Operator',
-    next: `see ${kind} ${metadata.name}`,
   });
 }
 
