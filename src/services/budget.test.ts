@@ -29,6 +29,7 @@ const SERVICES = ['placement', 'glance', 'neutron', 'nova', 'cinder', 'heat', 'h
 const MAY_NAME: Readonly<Record<string, string>> = {
   'src/services/list.ts': 'the one list',
   'src/controlplane/sections.ts': 'where each stands in a cloud',
+  'src/controlplane/index.ts': 'whose parts go with its section',
   'src/services/reads.ts': 'which field names which kind, and whose parts are below Nova',
   'src/services/host-access/index.ts': 'whose templates become computes',
   'src/services/host-access/nodes.ts': 'which pods have rights on the node, told by a spec alone',

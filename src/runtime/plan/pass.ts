@@ -423,8 +423,12 @@ export class Pass<O extends Managed> {
       ready: (kind, name, field) => this.#ready(kind, name, field),
       secret: (name, keys, field) => this.#secret(name, keys, field),
       secretIfAny: name => this.#secretData(name),
-      child: <K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>) =>
-        this.#apply(row, kind, { metadata: { name }, spec }, {}) as unknown as Promise<DeepReadonly<ObjectOf<K>>>,
+      child: (kind, name, spec) => this.#child(row, kind, name, spec),
+      readyChild: async (kind, name, spec) => {
+        const child = await this.#child(row, kind, name, spec);
+        assertReady(child);
+        return child;
+      },
       job: job => this.#job(row, job),
       generate: (name, make, options) => this.#generate(row, name, make, options),
       owner: part => this.#owner(part),
@@ -447,6 +451,15 @@ export class Pass<O extends Managed> {
       again: ms => this.again(ms),
       all,
     };
+  }
+
+  #child<K extends AnyKind>(
+    row: string,
+    kind: K,
+    name: string,
+    spec: Partial<InputOf<K>>,
+  ): Promise<DeepReadonly<ObjectOf<K>>> {
+    return this.#apply(row, kind, { metadata: { name }, spec }, {}) as unknown as Promise<DeepReadonly<ObjectOf<K>>>;
   }
 
   #acts(row: string, at: string): Acts {

@@ -139,22 +139,29 @@ export function jobExit(pods: readonly Live[]): number | undefined {
 }
 
 export const conditionOf = (
-  live: Live | DeepReadonly<{ status?: unknown }>,
+  live: Live | { readonly status?: unknown },
   type: string,
 ): DeepReadonly<Condition> | undefined =>
   ((live as Live).status as DeepReadonly<{ conditions?: Condition[] }> | undefined)?.conditions?.find(
     c => c.type === type,
   );
 
+/** What tells of any object whether it is Ready. */
+interface Standing {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly generation?: number };
+  readonly status?: unknown;
+}
+
 /** Rule 8: Ready counts only when it speaks of the current generation. */
-export function isReady(live: Live): boolean {
+export function isReady(live: Standing): boolean {
   const ready = conditionOf(live, 'Ready');
   const observed = (live.status as { observedGeneration?: number } | undefined)?.observedGeneration;
   return ready?.status === 'True' && observed === live.metadata.generation;
 }
 
 /** Throws unless an object of ours is Ready; its own message travels up, so that the root cause is seen at the top. */
-export function assertReady(live: Live): void {
+export function assertReady(live: Standing): void {
   if (isReady(live)) return;
   const ready = conditionOf(live, 'Ready');
   const said = ready && ready.status !== 'True' ? ready.message : '';

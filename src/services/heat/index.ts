@@ -6,9 +6,11 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { fieldMissing, stall } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
 import { endpointsOf } from '../expose.ts';
-import { type IdentityLink, identityAdmin } from '../links.ts';
+import { identityAdmin } from '../links/identity.ts';
+import type { IdentityLink } from '../links/types.ts';
 import { authToken, caFile, loginSection, userSection } from '../sections.ts';
-import { type ConfigInput, openstackService } from '../service.ts';
+import { openstackService } from '../standard/service.ts';
+import type { ConfigInput } from '../standard/table.ts';
 import { daemon, uwsgi } from '../workload.ts';
 
 type Context = Cx<ObjectOf<typeof Heat>>;
