@@ -5,7 +5,7 @@ export default defineConfig({
     include: [
       '{api,src,ui,lab,evidence,bench}/**/*.test.ts',
       'release/*.test.mjs',
-      'test/{functional,e2e,chaos,defects,contract,fuzz,golden}/**/*.test.ts',
+      'test/{functional,e2e,chaos,defects,contract,fuzz,golden,house}/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.{real,lab}.test.ts'],
     testTimeout: 30_000,

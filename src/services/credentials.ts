@@ -274,15 +274,15 @@ interface State extends Account {
 }
 
 /** RotationReady of an object without logins that the operator made: actions it is asked for are still answered. */
-export const noRotationRow = <O extends Managed>(): Row<O, unknown> => rotating<O>(() => [], {}, []);
+export const noRotationRow = <O extends Managed>(): Row<O, unknown> => anyRotationRow<O>(() => [], {}, []);
 
 /** RotationReady: how far replacements are, and how those ended that were asked for. Ready does not hang on it. */
 export const rotationRow = <O extends Managed>(
   accounts: (cx: Cx<O>) => readonly Account[],
   needs: Readonly<Record<string, Row<O, unknown>>>,
-): Row<O, unknown> => rotating(accounts, needs, USERS);
+): Row<O, unknown> => anyRotationRow(accounts, needs, USERS);
 
-const rotating = <O extends Managed>(
+const anyRotationRow = <O extends Managed>(
   accounts: (cx: Cx<O>) => readonly Account[],
   needs: Readonly<Record<string, Row<O, unknown>>>,
   reads: readonly Resource[],
