@@ -488,7 +488,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'process: a list without rows is empty',
-    file: 'src/real/identity.ts',
+    file: 'src/real/identity/rows.ts',
     find: 'if (!Array.isArray(rows) || !rows.every(isRow))',
     replace: 'if (rows === undefined) return [];\n    if (rows === null)',
     caughtBy: 'src/real/adapters.test.ts > is no empty list, and nothing is made',
@@ -502,9 +502,9 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'process: tokens are kept by password',
-    file: 'src/real/identity.ts',
-    find: 'digestOf(base, user, password, project, home)',
-    replace: 'JSON.stringify([base, user, password, project, home])',
+    file: 'src/real/identity/tokens.ts',
+    find: 'digestOf(this.base, user, password, project, home)',
+    replace: 'JSON.stringify([this.base, user, password, project, home])',
     caughtBy: 'src/real/adapters.test.ts > tokens are kept by a digest',
   },
   {
