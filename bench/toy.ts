@@ -18,6 +18,7 @@ const row = rowsOf<FiveObject>();
 const labels = (name: string) => ({ 'app.kubernetes.io/instance': name });
 
 const config = row('ConfigReady', {
+  manages: [Secret, ConfigMap],
   run: async cx => {
     const data = { color: Buffer.from(cx.spec.color).toString('base64') };
     await cx.all([
@@ -27,6 +28,7 @@ const config = row('ConfigReady', {
   },
 });
 const expose = row('ExposeReady', {
+  manages: [ServiceAccount, Service],
   run: async cx => {
     await cx.all([
       cx.apply(ServiceAccount, { metadata: { name: cx.name } }),
@@ -37,8 +39,10 @@ const expose = row('ExposeReady', {
     ]);
   },
 });
-const pods = row('WorkloadsReady', {
+const workloads = row('WorkloadsReady', {
   needs: { config, expose },
+  manages: [Deployment],
+  reads: [Pod],
   run: async cx => {
     // No controller runs here: without replicas there is nothing to wait for.
     await cx.apply(Deployment, {
@@ -57,8 +61,4 @@ const pods = row('WorkloadsReady', {
   undo: async () => undefined,
 });
 
-export const five = plan(
-  Five,
-  { config, expose, pods },
-  { manages: [Secret, ConfigMap, ServiceAccount, Service, Deployment], reads: [Pod] },
-) as Plan<never>;
+export const five = plan(Five, { config, expose, workloads }) as Plan<never>;

@@ -4,7 +4,7 @@ import type { BusAddress, IdentityAddress, Sql, SqlAddress } from '../cloud/port
 import { accountOf, alterUser, createDatabaseOnce, createUser, grantAll, scopeOf } from '../cloud/statements.ts';
 import type { Call } from '../embedded/backends/believing.ts';
 import type { AnyObject } from '../kube/object.ts';
-import { MARK } from '../real/identity.ts';
+import { MARK } from '../real/identity/rows.ts';
 import { shortHash } from '../runtime/plan/canonical.ts';
 import { keyedHash } from '../runtime/plan/keyed.ts';
 import { HASH_KEY_SECRET } from '../runtime/plan/names.ts';

@@ -3,11 +3,11 @@ import { OpenStackControlPlane, PHASES, type Phase } from '../../api/openstack/c
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
 import { Secret } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
-import { assertReady, conditionOf, isReady } from '../runtime/plan/ready.ts';
-import { type Plan, plan, type Row, rowsOf } from '../runtime/plan/row.ts';
+import { conditionOf, isReady } from '../runtime/plan/ready.ts';
+import { type Plan, plan, type Row, rowName, rowsOf } from '../runtime/plan/row.ts';
 import { fieldMissing, stall, subjectOf, wait } from '../runtime/plan/unmet.ts';
 import { runningRelease } from '../services/release.ts';
-import { MANAGES, publicCertificate, READS, SERVING_LABEL } from '../services/tls/certificate.ts';
+import { publicCertificate as certifyPublic, MANAGES, READS, SERVING_LABEL } from '../services/tls/certificate.ts';
 import { union } from '../services/tls/x509.ts';
 import { REFERENCES, type Reference, type User, usersOf, usersWith } from '../services/users.ts';
 import {
@@ -51,6 +51,7 @@ function checkCeph(cx: Cx<Cloud>): void {
 
 /** Also tells how far each child is, from what the cache holds of it: a change of a child runs this again. */
 const input = row('InputReady', {
+  reads: [OpenStackControlPlane, ...Object.values(REFERENCES).flatMap(({ field }) => usersWith(field))],
   run: async cx => {
     const lines = SECTION_NAMES.filter(section => isOn(cx, section)).map(section => lineOf(cx, section));
     cx.report({ services: lines, phase: phaseOf(cx, lines), endpoints: endpointsOf(cx) });
@@ -168,8 +169,9 @@ function endpointsOf(cx: Cx<Cloud>): Record<string, string> {
 }
 
 /** One bundle for the cloud: what each of its servers wants to be trusted for, and what the user adds. */
-const bundle = row('CABundleReady', {
+const caBundle = row('CABundleReady', {
   needs: { input },
+  manages: [Secret],
   when: object => object.spec.tls.enabled,
   run: async cx => {
     const { caBundleSecretName: extra } = cx.spec.tls;
@@ -184,12 +186,14 @@ const bundle = row('CABundleReady', {
 });
 
 /** One owner: of Ingresses that share a Secret, the one that asked first would take it along when it goes. */
-const shared = row('PublicCertificateReady', {
+const publicCertificate = row('PublicCertificateReady', {
   needs: { input },
+  manages: MANAGES,
+  reads: READS,
   when: object => certifiedHost(object.spec) !== undefined,
   run: async cx => {
     const [host, { issuerRef }] = [certifiedHost(cx.spec), cx.spec.tls];
-    if (host !== undefined && issuerRef) await publicCertificate(cx, issuerRef, CLOUD_CERTIFICATE, host);
+    if (host !== undefined && issuerRef) await certifyPublic(cx, issuerRef, CLOUD_CERTIFICATE, host);
   },
 });
 
@@ -213,14 +217,15 @@ const rows: Partial<Record<SectionName, Row<Cloud, unknown>>> = {};
 for (const section of SECTION_NAMES) {
   const kind = kindOf(section);
   rows[section] = row(`${kind.kind}Ready`, {
-    needs: { input, bundle },
+    needs: { input, caBundle },
+    manages: [kind],
     uses: SECTIONS[section].after.map(before => rows[before]!),
     when: object => enabled(object.spec, section),
     run: async cx => {
       if (!isOn(cx, section)) return;
       if (section === 'ceph') checkCeph(cx);
       if (cx.spec.rollout === 'strict') inTurn(cx, section);
-      assertReady((await cx.child(kind, section, specOf(cx, section))) as DeepReadonly<AnyObject>);
+      await cx.readyChild(kind, section, specOf(cx, section));
     },
     off: async cx => {
       checkUnused(cx, section);
@@ -301,12 +306,9 @@ function inTurn(cx: Cx<Cloud>, section: SectionName): void {
     });
 }
 
-const kinds = SECTION_NAMES.map(kindOf);
-export const controlplane: Plan<Cloud> = plan<Cloud>(
-  OpenStackControlPlane,
-  { input, bundle, shared, ...rows },
-  {
-    manages: [...kinds, Secret, ...MANAGES],
-    reads: [OpenStackControlPlane, ...Object.values(REFERENCES).flatMap(({ field }) => usersWith(field)), ...READS],
-  },
-);
+export const controlplane: Plan<Cloud> = plan<Cloud>(OpenStackControlPlane, {
+  input,
+  caBundle,
+  publicCertificate,
+  ...Object.fromEntries(SECTION_NAMES.map(section => [rowName(rows[section]!.type), rows[section]!])),
+});

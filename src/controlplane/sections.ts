@@ -1,7 +1,7 @@
 import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
 import { CHILDREN, type OpenStackControlPlane, type Phase } from '../../api/openstack/controlplane.ts';
 import type { DeepReadonly } from '../kube/object.ts';
-import { cachesOverTls } from '../services/links.ts';
+import { cachesOverTls } from '../services/links/cache.ts';
 
 export type Cloud = ObjectOf<typeof OpenStackControlPlane>;
 export type CloudSpec = SpecOf<typeof OpenStackControlPlane>;

@@ -32,76 +32,95 @@ export class NoInformer extends Error {
 
 export type CacheDeps = InformerDeps;
 
-export function createCache(deps: CacheDeps): Cache {
-  const informers = new Map<string, Informer>();
+class InformerCache implements Cache {
+  readonly #deps: CacheDeps;
+  readonly #informers = new Map<string, Informer>();
   /** By resource, what for() answers: rows ask dozens of times per pass, and there are some sixty informers. */
-  const chosen = new Map<string, Informer>();
-  function choose(resource: Resource): void {
-    const mine = [...informers.values()].filter(informer => resourceName(informer.resource) === resourceName(resource));
-    const found = mine.find(informer => !informer.options.metadataOnly) ?? mine[0];
-    if (found) chosen.set(resourceName(resource), found);
-    else chosen.delete(resourceName(resource));
+  readonly #chosen = new Map<string, Informer>();
+
+  constructor(deps: CacheDeps) {
+    this.#deps = deps;
   }
 
-  async function waitForSync({ timeout = SYNC_TIMEOUT, signal }: { timeout?: number; signal?: AbortSignal } = {}) {
+  // The store holds what the API server sent; T is the caller's word for it, as with every JSON.
+  informer<T extends KubeObject>(options: InformerOptions) {
+    const key = keyOfOptions(options);
+    let informer = this.#informers.get(key);
+    if (!informer) {
+      informer = createInformer(options, this.#deps);
+      this.#informers.set(key, informer);
+      this.#choose(options.resource);
+    } else {
+      assertSameKeeping(informer.options, options);
+      for (const [name, indexer] of Object.entries(options.indexers ?? {})) informer.addIndexer(name, indexer);
+    }
+    return informer as Informer<KubeObject> as Informer<T>;
+  }
+
+  for<T extends KubeObject>(resource: Resource) {
+    const found = this.#chosen.get(resourceName(resource));
+    if (!found) throw new NoInformer(`nobody watches ${resourceName(resource)}: register an informer before reading`);
+    return found as Informer<KubeObject> as Informer<T>;
+  }
+
+  has(resource: Resource) {
+    return this.#chosen.has(resourceName(resource));
+  }
+
+  all() {
+    return [...this.#informers.values()];
+  }
+
+  startAll() {
+    for (const informer of this.#informers.values()) informer.start();
+  }
+
+  async drop(informer: Informer<AnyObject>) {
+    for (const [key, known] of this.#informers) if (known === informer) this.#informers.delete(key);
+    this.#choose(informer.resource);
+    await informer.stop();
+  }
+
+  async stopAll() {
+    await Promise.all([...this.#informers.values()].map(informer => informer.stop()));
+  }
+
+  #choose(resource: Resource): void {
+    const mine = [...this.#informers.values()].filter(
+      informer => resourceName(informer.resource) === resourceName(resource),
+    );
+    const found = mine.find(informer => !informer.options.metadataOnly) ?? mine[0];
+    if (found) this.#chosen.set(resourceName(resource), found);
+    else this.#chosen.delete(resourceName(resource));
+  }
+
+  async waitForSync({ timeout = SYNC_TIMEOUT, signal }: { timeout?: number; signal?: AbortSignal } = {}) {
     const over = new AbortController();
-    const expiry = sleep(deps.clock, timeout, over.signal, { label: 'wait for caches', daemon: true }).then(() => {
-      const missing = [...informers.values()].filter(informer => !informer.hasSynced());
-      const names = missing.map(({ resource, stats }) =>
-        [resourceName(resource), stats.lastFailure && `(${stats.lastFailure})`].filter(Boolean).join(' '),
-      );
-      throw new Error(`not synced within ${timeout / 1000} s: ${names.join(', ')}`);
-    });
+    const expiry = sleep(this.#deps.clock, timeout, over.signal, { label: 'wait for caches', daemon: true }).then(
+      () => {
+        const missing = [...this.#informers.values()].filter(informer => !informer.hasSynced());
+        const names = missing.map(({ resource, stats }) =>
+          [resourceName(resource), stats.lastFailure && `(${stats.lastFailure})`].filter(Boolean).join(' '),
+        );
+        throw new Error(`not synced within ${timeout / 1000} s: ${names.join(', ')}`);
+      },
+    );
     const abort = () => over.abort(signal?.reason);
     signal?.throwIfAborted();
     signal?.addEventListener('abort', abort, { once: true });
     try {
       // One that has synced may have made others: those of kinds whose CRD it found.
-      while ([...informers.values()].some(informer => !informer.hasSynced()))
-        await Promise.race([Promise.all([...informers.values()].map(informer => informer.synced)), expiry]);
+      while ([...this.#informers.values()].some(informer => !informer.hasSynced()))
+        await Promise.race([Promise.all([...this.#informers.values()].map(informer => informer.synced)), expiry]);
     } finally {
       signal?.removeEventListener('abort', abort);
       expiry.catch(() => {});
       over.abort();
     }
   }
-
-  return {
-    // The store holds what the API server sent; T is the caller's word for it, as with every JSON.
-    informer: <T extends KubeObject>(options: InformerOptions) => {
-      const key = keyOfOptions(options);
-      let informer = informers.get(key);
-      if (!informer) {
-        informer = createInformer(options, deps);
-        informers.set(key, informer);
-        choose(options.resource);
-      } else {
-        assertSameKeeping(informer.options, options);
-        for (const [name, indexer] of Object.entries(options.indexers ?? {})) informer.addIndexer(name, indexer);
-      }
-      return informer as Informer<KubeObject> as Informer<T>;
-    },
-    for: <T extends KubeObject>(resource: Resource) => {
-      const found = chosen.get(resourceName(resource));
-      if (!found) throw new NoInformer(`nobody watches ${resourceName(resource)}: register an informer before reading`);
-      return found as Informer<KubeObject> as Informer<T>;
-    },
-    has: resource => chosen.has(resourceName(resource)),
-    all: () => [...informers.values()],
-    startAll() {
-      for (const informer of informers.values()) informer.start();
-    },
-    async drop(informer) {
-      for (const [key, known] of informers) if (known === informer) informers.delete(key);
-      choose(informer.resource);
-      await informer.stop();
-    },
-    async stopAll() {
-      await Promise.all([...informers.values()].map(informer => informer.stop()));
-    },
-    waitForSync,
-  };
 }
+
+export const createCache = (deps: CacheDeps): Cache => new InformerCache(deps);
 
 const keyOfOptions = (o: InformerOptions): string =>
   JSON.stringify([

@@ -6,7 +6,8 @@ import { passwordMatches } from './bus.ts';
 import { realClock } from './clock.ts';
 import { realCloud } from './cloud.ts';
 import { type Http, reasonOf } from './http.ts';
-import { createTokens, realIdentity } from './identity.ts';
+import { realIdentity } from './identity/identity.ts';
+import { createTokens } from './identity/tokens.ts';
 import { grantOf } from './sql.ts';
 
 const CLAIM = { owner: { id: '00112233aabbccdd', object: 'Nova/nova' } };

@@ -4,7 +4,8 @@ import type { Clock } from '../world/world.ts';
 import { realBus } from './bus.ts';
 import { type Dial, direct } from './dial.ts';
 import { createHttp, type Http } from './http.ts';
-import { createTokens, realIdentity } from './identity.ts';
+import { realIdentity } from './identity/identity.ts';
+import { createTokens } from './identity/tokens.ts';
 import { realSql } from './sql.ts';
 
 export interface RealCloudOptions {

@@ -3,8 +3,8 @@ import { TLSSocket } from 'node:tls';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { assertTerm, within } from '../cloud/during.ts';
 import { refusedBySql, rejected, unreachable } from '../cloud/faults.ts';
-import { type Claim, isMarkOf, isWithin, type Mark, markOf, readMark } from '../cloud/ownership.ts';
-import type { CloudError, Sql, SqlAddress, Term } from '../cloud/ports.ts';
+import { type Claim, isMarkOf, isWithin, type Mark, markOf, type Owner, readMark } from '../cloud/ownership.ts';
+import type { CloudError, SecureTransport, Sql, SqlAddress, Term } from '../cloud/ports.ts';
 import { settle } from '../cloud/settle.ts';
 import {
   accountOf,
@@ -39,26 +39,157 @@ export interface SqlOptions {
   readonly term?: Term | undefined;
 }
 
-export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term }: SqlOptions = {}): Sql {
-  const where = `${at.host}:${at.port}`;
-  const names = (...all: string[]) => {
-    const odd = all.find(name => !isPlainName(name));
-    if (odd !== undefined) throw rejected('MariaDB', where, `${JSON.stringify(odd)} is no name for a user or database`);
-  };
+class RealSql implements Sql {
+  readonly #at: SqlAddress;
+  readonly #dial: Dial;
+  readonly #deadline: number;
+  readonly #term: Term | undefined;
+  readonly #where: string;
 
-  const belongsToServer = (name: string) => rejected('MariaDB', where, `database ${name} belongs to the server itself`);
+  constructor(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term }: SqlOptions = {}) {
+    this.#at = at;
+    this.#dial = dial;
+    this.#deadline = deadline;
+    this.#term = term;
+    this.#where = `${at.host}:${at.port}`;
+  }
+
+  check() {
+    return this.#session(async run => void (await run('SELECT 1')));
+  }
+
+  async ensureDatabase(name: string, claim: Claim, users: readonly string[]) {
+    this.#names(name, ...users);
+    if (isSystem(name)) throw this.#belongsToServer(name);
+    const mark = markOf(claim.owner, users);
+    return this.#session(async run => {
+      const text = await commentOf(run, name);
+      if (text === mark) return false;
+      const found = { what: 'Database', name, where: `MariaDB ${this.#where}` };
+      if (text !== undefined) await settle({ ...found, text }, claim, () => opensDatabase(run, name, claim));
+      for (const user of users) await mayUse(run, user, claim, this.#where);
+      if (text === undefined) await run(createDatabase(name, mark));
+      else await run(whileMarked(markDatabase(name, mark)), [name, text]);
+      if ((await commentOf(run, name)) !== mark)
+        throw unreachable('MariaDB', this.#where, `the owner of database ${name} changed just now`);
+      return true;
+    });
+  }
+
+  async ensureUser(user: string, password: string, databases: readonly string[], claim: Claim) {
+    this.#names(user, ...databases);
+    return this.#session(async run => {
+      await mayUse(run, user, claim, this.#where);
+      const made = await ensureAccount(run, user, password);
+      return (await ensureGrants(run, accountOf(user), databases)) || made;
+    });
+  }
+
+  async ensureAdmin(user: string, password: string) {
+    this.#names(user);
+    return this.#session(async run => {
+      const made = await ensureAccount(run, user, password);
+      const rows = await run(`SHOW GRANTS FOR ${accountOf(user)}`);
+      const all = rows.map(row => String(Object.values(row)[0]));
+      if (all.some(line => /^GRANT ALL PRIVILEGES ON \*\.\* .*WITH GRANT OPTION/.test(line))) return made;
+      await run(`GRANT ALL PRIVILEGES ON *.* TO ${accountOf(user)} WITH GRANT OPTION`);
+      return true;
+    });
+  }
+
+  async dropUser(user: string, owner: Owner | undefined) {
+    this.#names(user);
+    return this.#session(async run => {
+      if ((await accountRow(run, user)) === undefined) return false;
+      const drop = `DROP USER IF EXISTS ${accountOf(user)}`;
+      const holder = owner && (await holderOf(run, user));
+      if (owner === undefined) await run(drop);
+      else if (holder && isWithin(holder.mark, owner)) await run(whileMarked(drop), [holder.name, holder.text]);
+      return (await accountRow(run, user)) === undefined;
+    });
+  }
+
+  async dropDatabase(name: string, owner: Owner) {
+    this.#names(name);
+    if (isSystem(name)) throw this.#belongsToServer(name);
+    return this.#session(async run => {
+      const text = await commentOf(run, name);
+      if (text === undefined || !isWithin(readMark(text), owner)) return false;
+      await run(whileMarked(`DROP DATABASE ${sqlName(name)}`), [name, text]);
+      return (await commentOf(run, name)) === undefined;
+    });
+  }
+
+  owned(owner: Owner) {
+    return this.#session(async run => {
+      const held = (await markedDatabases(run)).filter(({ mark }) => isWithin(mark, owner));
+      const users: string[] = [];
+      for (const user of new Set(held.flatMap(({ mark }) => mark.users)))
+        if (await accountRow(run, user)) users.push(user);
+      return { databases: held.map(({ name }) => name), users };
+    });
+  }
+
+  async column(database: string, table: string, column: string) {
+    this.#names(database, table, column);
+    return this.#session(async run => {
+      const rows = await run(`SELECT ${sqlName(column)} AS value FROM ${sqlName(database)}.${sqlName(table)}`);
+      return rows.map(row => String(row.value));
+    });
+  }
+
+  ensureCertificate(fingerprint: string) {
+    return this.#session(async (run, shown) => {
+      if (shown === undefined || shown === fingerprint) return false;
+      await run('FLUSH SSL');
+      return true;
+    });
+  }
+
+  ensureSecureTransport(wanted: SecureTransport) {
+    return this.#session(async run => {
+      const [row] = await run('SELECT @@GLOBAL.require_secure_transport AS value');
+      if ((Number(row?.value) === 1) === (wanted === 'ON')) return false;
+      await run(`SET GLOBAL require_secure_transport = ${wanted}`);
+      return true;
+    });
+  }
+
+  databases() {
+    return this.#session(async run => {
+      const rows = await run('SELECT SCHEMA_NAME AS name, SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA');
+      const full = await run('SELECT DISTINCT TABLE_SCHEMA AS name FROM information_schema.TABLES');
+      const filled = new Set(full.map(row => String(row.name)));
+      return Object.fromEntries(
+        rows
+          .map(row => ({ name: String(row.name), mark: String(row.mark ?? '') }))
+          .filter(({ name }) => !isSystem(name))
+          .map(({ name, mark }) => [name, { ...(mark !== '' && { mark }), empty: !filled.has(name) }]),
+      );
+    });
+  }
+
+  #names(...all: string[]) {
+    const odd = all.find(name => !isPlainName(name));
+    if (odd !== undefined)
+      throw rejected('MariaDB', this.#where, `${JSON.stringify(odd)} is no name for a user or database`);
+  }
+
+  #belongsToServer(name: string) {
+    return rejected('MariaDB', this.#where, `database ${name} belongs to the server itself`);
+  }
 
   /** One connection per call: calls are minutes apart, and an idle one would only be cut by the server. */
-  async function session<T>(work: (run: Run, shown: string | undefined) => Promise<T>): Promise<T> {
-    if (term) assertTerm(term);
+  async #session<T>(work: (run: Run, shown: string | undefined) => Promise<T>): Promise<T> {
+    if (this.#term) assertTerm(this.#term);
     let connection: Connection | undefined;
     const talk = async (): Promise<T> => {
-      const open = await opened();
+      const open = await this.#opened();
       connection = open;
       const result = await work(async (sql, values = []) => {
         // A call is several statements, and the lease may be lost between any two of them.
-        if (term) assertTerm(term);
-        const [rows] = await open.query({ sql, values: [...values], timeout: deadline });
+        if (this.#term) assertTerm(this.#term);
+        const [rows] = await open.query({ sql, values: [...values], timeout: this.#deadline });
         return rows as RowDataPacket[];
       }, shownBy(open));
       // A goodbye: without it the server's log fills with aborted connections.
@@ -66,144 +197,35 @@ export function realSql(at: SqlAddress, dial: Dial, { deadline = DEADLINE, term 
       return result;
     };
     try {
-      return await (term ? within(term.signal, talk(), () => connection?.destroy()) : talk());
+      return await (this.#term ? within(this.#term.signal, talk(), () => connection?.destroy()) : talk());
     } catch (error) {
       connection?.destroy();
       // Our own doing says nothing about the server.
-      if (term) assertTerm(term);
-      throw translate(error, where, at);
+      if (this.#term) assertTerm(this.#term);
+      throw translate(error, this.#where, this.#at);
     }
   }
 
-  async function opened(): Promise<Connection> {
+  async #opened(): Promise<Connection> {
     const { createConnection } = await import('mysql2/promise');
-    const to = await dial(at.host, at.port);
+    const to = await this.#dial(this.#at.host, this.#at.port);
     const open = await createConnection({
       // mysql2 compares the name in the certificate with this one; the way there may lead over a port of this machine.
-      host: at.host,
-      port: at.port,
+      host: this.#at.host,
+      port: this.#at.port,
       stream: () => connect(to.port, to.host),
-      user: at.user,
-      password: at.password,
-      connectTimeout: deadline,
-      ...(at.ca !== undefined && { ssl: { ca: at.ca, verifyIdentity: isIP(at.host) === 0 } }),
+      user: this.#at.user,
+      password: this.#at.password,
+      connectTimeout: this.#deadline,
+      ...(this.#at.ca !== undefined && { ssl: { ca: this.#at.ca, verifyIdentity: isIP(this.#at.host) === 0 } }),
     });
     // Who hung up meanwhile was not there to cut it.
-    if (term?.signal.aborted) open.destroy();
+    if (this.#term?.signal.aborted) open.destroy();
     return open;
   }
-
-  return {
-    check: () => session(async run => void (await run('SELECT 1'))),
-
-    async ensureDatabase(name, claim, users) {
-      names(name, ...users);
-      if (isSystem(name)) throw belongsToServer(name);
-      const mark = markOf(claim.owner, users);
-      return session(async run => {
-        const text = await commentOf(run, name);
-        if (text === mark) return false;
-        const found = { what: 'Database', name, where: `MariaDB ${where}` };
-        if (text !== undefined) await settle({ ...found, text }, claim, () => opensDatabase(run, name, claim));
-        for (const user of users) await mayUse(run, user, claim, where);
-        if (text === undefined) await run(createDatabase(name, mark));
-        else await run(whileMarked(markDatabase(name, mark)), [name, text]);
-        if ((await commentOf(run, name)) !== mark)
-          throw unreachable('MariaDB', where, `the owner of database ${name} changed just now`);
-        return true;
-      });
-    },
-
-    async ensureUser(user, password, databases, claim) {
-      names(user, ...databases);
-      return session(async run => {
-        await mayUse(run, user, claim, where);
-        const made = await ensureAccount(run, user, password);
-        return (await ensureGrants(run, accountOf(user), databases)) || made;
-      });
-    },
-
-    async ensureAdmin(user, password) {
-      names(user);
-      return session(async run => {
-        const made = await ensureAccount(run, user, password);
-        const rows = await run(`SHOW GRANTS FOR ${accountOf(user)}`);
-        const all = rows.map(row => String(Object.values(row)[0]));
-        if (all.some(line => /^GRANT ALL PRIVILEGES ON \*\.\* .*WITH GRANT OPTION/.test(line))) return made;
-        await run(`GRANT ALL PRIVILEGES ON *.* TO ${accountOf(user)} WITH GRANT OPTION`);
-        return true;
-      });
-    },
-
-    async dropUser(user, owner) {
-      names(user);
-      return session(async run => {
-        if ((await accountRow(run, user)) === undefined) return false;
-        const drop = `DROP USER IF EXISTS ${accountOf(user)}`;
-        const holder = owner && (await holderOf(run, user));
-        if (owner === undefined) await run(drop);
-        else if (holder && isWithin(holder.mark, owner)) await run(whileMarked(drop), [holder.name, holder.text]);
-        return (await accountRow(run, user)) === undefined;
-      });
-    },
-
-    async dropDatabase(name, owner) {
-      names(name);
-      if (isSystem(name)) throw belongsToServer(name);
-      return session(async run => {
-        const text = await commentOf(run, name);
-        if (text === undefined || !isWithin(readMark(text), owner)) return false;
-        await run(whileMarked(`DROP DATABASE ${sqlName(name)}`), [name, text]);
-        return (await commentOf(run, name)) === undefined;
-      });
-    },
-
-    owned: owner =>
-      session(async run => {
-        const held = (await markedDatabases(run)).filter(({ mark }) => isWithin(mark, owner));
-        const users: string[] = [];
-        for (const user of new Set(held.flatMap(({ mark }) => mark.users)))
-          if (await accountRow(run, user)) users.push(user);
-        return { databases: held.map(({ name }) => name), users };
-      }),
-
-    async column(database, table, column) {
-      names(database, table, column);
-      return session(async run => {
-        const rows = await run(`SELECT ${sqlName(column)} AS value FROM ${sqlName(database)}.${sqlName(table)}`);
-        return rows.map(row => String(row.value));
-      });
-    },
-
-    ensureCertificate: fingerprint =>
-      session(async (run, shown) => {
-        if (shown === undefined || shown === fingerprint) return false;
-        await run('FLUSH SSL');
-        return true;
-      }),
-
-    ensureSecureTransport: wanted =>
-      session(async run => {
-        const [row] = await run('SELECT @@GLOBAL.require_secure_transport AS value');
-        if ((Number(row?.value) === 1) === (wanted === 'ON')) return false;
-        await run(`SET GLOBAL require_secure_transport = ${wanted}`);
-        return true;
-      }),
-
-    databases: () =>
-      session(async run => {
-        const rows = await run('SELECT SCHEMA_NAME AS name, SCHEMA_COMMENT AS mark FROM information_schema.SCHEMATA');
-        const full = await run('SELECT DISTINCT TABLE_SCHEMA AS name FROM information_schema.TABLES');
-        const filled = new Set(full.map(row => String(row.name)));
-        return Object.fromEntries(
-          rows
-            .map(row => ({ name: String(row.name), mark: String(row.mark ?? '') }))
-            .filter(({ name }) => !isSystem(name))
-            .map(({ name, mark }) => [name, { ...(mark !== '' && { mark }), empty: !filled.has(name) }]),
-        );
-      }),
-  };
 }
+
+export const realSql = (at: SqlAddress, dial: Dial, options: SqlOptions = {}): Sql => new RealSql(at, dial, options);
 
 /** The comment of a database; undefined when there is none of that name. */
 async function commentOf(run: Run, name: string): Promise<string | undefined> {

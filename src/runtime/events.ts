@@ -67,50 +67,76 @@ interface Series {
  * Writes events.k8s.io/v1 events as client-go does: the first of an identity is created, the second makes it a series,
  * later ones are counted in memory and written every half hour and at the end.
  */
-export function createRecorder(deps: RecorderDeps): Recorder {
-  const { client, clock, random, log, metrics } = deps;
-  const spam = new SpamFilter();
+class EventRecorder implements Recorder {
+  readonly #deps: RecorderDeps;
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  readonly #spam = new SpamFilter();
   /** By identity; an entry lives until its series has been idle. */
-  const open = new Map<string, Series>();
-  const queue: Series[] = [];
-  const flushed: (() => void)[] = [];
-  let writing = false;
-  let sweeping = false;
-  let cancelSweep = () => {};
-  let flushing = false;
-  let lastName = 0;
+  readonly #open = new Map<string, Series>();
+  readonly #queue: Series[] = [];
+  readonly #flushed: (() => void)[] = [];
+  #writing = false;
+  #sweeping = false;
+  #flushing = false;
+  #lastName = 0;
 
-  function event(regarding: DeepReadonly<KubeObject>, happening: Happening): void {
-    const now = clock.now();
-    const identity = identityOf(regarding, happening);
-    if (!spam.allow(regarding.metadata.uid ?? identity, now)) {
-      metrics.event('dropped');
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+    const { client, clock, random, log, metrics } = deps;
+    this.#client = client;
+    this.#clock = clock;
+    this.#random = random;
+    this.#log = log;
+    this.#metrics = metrics;
+  }
+
+  async flush() {
+    this.#flushing = true;
+    for (const series of this.#open.values()) if (series.count > series.written) this.#enqueue(series);
+    if (this.#writing) await new Promise<void>(resolve => this.#flushed.push(resolve));
+    this.#flushing = false;
+    // A timer that waits for a series to end would keep a stopped process alive for minutes.
+    this.#cancelSweep();
+    this.#sweeping = false;
+  }
+
+  #cancelSweep = () => {};
+
+  event(regarding: DeepReadonly<KubeObject>, happening: Happening): void {
+    const now = this.#clock.now();
+    const identity = this.#identityOf(regarding, happening);
+    if (!this.#spam.allow(regarding.metadata.uid ?? identity, now)) {
+      this.#metrics.event('dropped');
       return;
     }
-    const time = microTimeOf(client.serverTime());
-    const series = open.get(identity);
+    const time = microTimeOf(this.#client.serverTime());
+    const series = this.#open.get(identity);
     if (series) {
       series.count++;
       series.seenAt = now;
       series.lastObserved = time;
-      if (series.count === 2) enqueue(series);
+      if (series.count === 2) this.#enqueue(series);
       return;
     }
-    if (queue.length >= QUEUE_LIMIT) {
-      metrics.event('dropped');
+    if (this.#queue.length >= QUEUE_LIMIT) {
+      this.#metrics.event('dropped');
       return;
     }
-    const object = build(regarding, happening, time);
+    const object = this.#build(regarding, happening, time);
     const first = { object, count: 1, written: 0, seenAt: now, writtenAt: now, lastObserved: time, queued: false };
-    open.set(identity, first);
-    enqueue(first);
-    sweepLater();
+    this.#open.set(identity, first);
+    this.#enqueue(first);
+    this.#sweepLater();
   }
 
-  function build(regarding: DeepReadonly<KubeObject>, happening: Happening, eventTime: string): AnyObject {
+  #build(regarding: DeepReadonly<KubeObject>, happening: Happening, eventTime: string): AnyObject {
     // Nanoseconds in client-go; here microseconds that never repeat.
-    lastName = Math.max(lastName + 1, Math.floor(client.serverTime() * 1000));
-    const name = `${regarding.metadata.name.slice(0, 230)}.${lastName.toString(16)}`;
+    this.#lastName = Math.max(this.#lastName + 1, Math.floor(this.#client.serverTime() * 1000));
+    const name = `${regarding.metadata.name.slice(0, 230)}.${this.#lastName.toString(16)}`;
     return {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
@@ -122,48 +148,48 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       note: cutBytes(happening.note, NOTE_LIMIT),
       regarding: reference(regarding),
       ...(happening.related === undefined ? {} : { related: reference(happening.related) }),
-      reportingController: deps.controller,
-      reportingInstance: deps.instance.slice(0, WORD_LIMIT),
+      reportingController: this.#deps.controller,
+      reportingInstance: this.#deps.instance.slice(0, WORD_LIMIT),
     };
   }
 
-  function enqueue(series: Series): void {
+  #enqueue(series: Series): void {
     if (series.queued) return;
-    if (queue.length >= QUEUE_LIMIT) {
-      metrics.event('dropped');
+    if (this.#queue.length >= QUEUE_LIMIT) {
+      this.#metrics.event('dropped');
       return;
     }
     series.queued = true;
-    queue.push(series);
-    if (!writing) void pump();
+    this.#queue.push(series);
+    if (!this.#writing) void this.#pump();
   }
 
-  async function pump(): Promise<void> {
-    writing = true;
-    for (let series = queue.shift(); series; series = queue.shift()) {
+  async #pump(): Promise<void> {
+    this.#writing = true;
+    for (let series = this.#queue.shift(); series; series = this.#queue.shift()) {
       series.queued = false;
-      await write(series);
+      await this.#write(series);
     }
-    writing = false;
-    for (const resolve of flushed.splice(0)) resolve();
+    this.#writing = false;
+    for (const resolve of this.#flushed.splice(0)) resolve();
   }
 
-  async function write(series: Series): Promise<void> {
+  async #write(series: Series): Promise<void> {
     for (let attempt = 1; series.written < series.count; attempt++) {
       const { count } = series;
       try {
-        metrics.event(await put(series));
+        this.#metrics.event(await this.#put(series));
         series.written = count;
-        series.writtenAt = clock.now();
+        series.writtenAt = this.#clock.now();
         return;
       } catch (error) {
         // The server said no, or has been silent for two minutes: nobody is helped by insisting.
-        if (!(error instanceof NoAnswer) || attempt >= TRIES || flushing) {
-          log.debug('Event was dropped', { error, event: series.object.metadata.name });
+        if (!(error instanceof NoAnswer) || attempt >= TRIES || this.#flushing) {
+          this.#log.debug('Event was dropped', { error, event: series.object.metadata.name });
           series.written = count;
-          return metrics.event('dropped');
+          return this.#metrics.event('dropped');
         }
-        await sleep(clock, RETRY_DELAY * (0.75 + 0.5 * random.next()), undefined, {
+        await sleep(this.#clock, RETRY_DELAY * (0.75 + 0.5 * this.#random.next()), undefined, {
           label: 'event retry',
           daemon: true,
         });
@@ -171,13 +197,13 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     }
   }
 
-  async function put(series: Series): Promise<'created' | 'patched'> {
+  async #put(series: Series): Promise<'created' | 'patched'> {
     const { object, count } = series;
     const tail = count > 1 ? { series: { count, lastObservedTime: series.lastObserved } } : {};
     const ref = { namespace: object.metadata.namespace ?? '', name: object.metadata.name };
     if (series.written > 0) {
       try {
-        await client.patch(Event, ref, tail, { type: 'merge' });
+        await this.#client.patch(Event, ref, tail, { type: 'merge' });
         return 'patched';
       } catch (error) {
         // Its time to live was over on the server.
@@ -185,7 +211,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
       }
     }
     try {
-      await client.create(Event, { ...object, ...tail });
+      await this.#client.create(Event, { ...object, ...tail });
     } catch (error) {
       // The answer to our own first try was lost.
       if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
@@ -193,40 +219,29 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     return 'created';
   }
 
-  function sweepLater(): void {
-    if (sweeping || open.size === 0) return;
-    sweeping = true;
-    cancelSweep = clock.timer(SWEEP, sweep, { label: 'event sweep', daemon: true });
+  #sweepLater(): void {
+    if (this.#sweeping || this.#open.size === 0) return;
+    this.#sweeping = true;
+    this.#cancelSweep = this.#clock.timer(SWEEP, this.#sweep, { label: 'event sweep', daemon: true });
   }
 
-  function sweep(): void {
-    sweeping = false;
-    const now = clock.now();
-    for (const [identity, series] of open) {
+  readonly #sweep = (): void => {
+    this.#sweeping = false;
+    const now = this.#clock.now();
+    for (const [identity, series] of this.#open) {
       const idle = now - series.seenAt >= IDLE;
-      if (series.count > series.written && (idle || now - series.writtenAt >= REFRESH)) enqueue(series);
-      if (idle) open.delete(identity);
+      if (series.count > series.written && (idle || now - series.writtenAt >= REFRESH)) this.#enqueue(series);
+      if (idle) this.#open.delete(identity);
     }
-    sweepLater();
-  }
-
-  return {
-    event,
-    async flush() {
-      flushing = true;
-      for (const series of open.values()) if (series.count > series.written) enqueue(series);
-      if (writing) await new Promise<void>(resolve => flushed.push(resolve));
-      flushing = false;
-      // A timer that waits for a series to end would keep a stopped process alive for minutes.
-      cancelSweep();
-      sweeping = false;
-    },
+    this.#sweepLater();
   };
 
-  function identityOf(regarding: DeepReadonly<KubeObject>, { type, reason, action, related }: Happening): string {
+  #identityOf(regarding: DeepReadonly<KubeObject>, { type, reason, action, related }: Happening): string {
     return JSON.stringify([type, reason, action, reference(regarding), related && reference(related)]);
   }
 }
+
+export const createRecorder = (deps: RecorderDeps): Recorder => new EventRecorder(deps);
 
 /** Which object, not which version of it: a series spans many. */
 const reference = ({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>) => ({

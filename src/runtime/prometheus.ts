@@ -29,110 +29,69 @@ export interface PrometheusMetrics extends Metrics {
   readonly contentType: string;
 }
 
-export function prometheusMetrics(options: { process?: boolean } = {}): PrometheusMetrics {
-  const registry = new Registry();
-  const registers = [registry];
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
-    new Histogram({ name, help, buckets, labelNames, registers });
-  const gauge = (name: string, help: string, ...labelNames: string[]) =>
-    new Gauge({ name, help, labelNames, registers });
-
-  const total = counter('controller_runtime_reconcile_total', 'Passes by result', 'controller', 'result');
-  const errors = counter('controller_runtime_reconcile_errors_total', 'Passes that failed', 'controller');
-  const terminal = counter(
+/** Everything that is counted, by the names of controller-runtime and client-go where they have one. */
+const instruments = ({ counter, histogram, gauge }: ReturnType<typeof makers>) => ({
+  total: counter('controller_runtime_reconcile_total', 'Passes by result', 'controller', 'result'),
+  errors: counter('controller_runtime_reconcile_errors_total', 'Passes that failed', 'controller'),
+  terminal: counter(
     'controller_runtime_terminal_reconcile_errors_total',
     'Passes that failed and are not repeated',
     'controller',
-  );
-  const panics = counter(
-    'controller_runtime_reconcile_panics_total',
-    'Passes that met a mistake of ours',
-    'controller',
-  );
-  const timeouts = counter('controller_runtime_reconcile_timeouts_total', 'Passes that took too long', 'controller');
-  const time = histogram(
-    'controller_runtime_reconcile_time_seconds',
-    'Duration of passes',
-    RECONCILE_BUCKETS,
-    'controller',
-  );
-  const limit = gauge('controller_runtime_max_concurrent_reconciles', 'Workers', 'controller');
-  const active = gauge('controller_runtime_active_workers', 'Workers that are busy', 'controller');
-  const adds = counter('workqueue_adds_total', 'Keys added', 'name', 'controller');
-  const retries = counter('workqueue_retries_total', 'Keys added again after a failure', 'name', 'controller');
-  const waits = histogram(
-    'workqueue_queue_duration_seconds',
-    'From ready to worker',
-    QUEUE_BUCKETS,
-    'name',
-    'controller',
-  );
-  const works = histogram(
-    'workqueue_work_duration_seconds',
-    'From worker to done',
-    QUEUE_BUCKETS,
-    'name',
-    'controller',
-  );
-  const requests = counter('rest_client_requests_total', 'Requests to the API server', 'code', 'method', 'resource');
-  const latency = histogram(
+  ),
+  panics: counter('controller_runtime_reconcile_panics_total', 'Passes that met a mistake of ours', 'controller'),
+  timeouts: counter('controller_runtime_reconcile_timeouts_total', 'Passes that took too long', 'controller'),
+  time: histogram('controller_runtime_reconcile_time_seconds', 'Duration of passes', RECONCILE_BUCKETS, 'controller'),
+  limit: gauge('controller_runtime_max_concurrent_reconciles', 'Workers', 'controller'),
+  active: gauge('controller_runtime_active_workers', 'Workers that are busy', 'controller'),
+  adds: counter('workqueue_adds_total', 'Keys added', 'name', 'controller'),
+  retries: counter('workqueue_retries_total', 'Keys added again after a failure', 'name', 'controller'),
+  waits: histogram('workqueue_queue_duration_seconds', 'From ready to worker', QUEUE_BUCKETS, 'name', 'controller'),
+  works: histogram('workqueue_work_duration_seconds', 'From worker to done', QUEUE_BUCKETS, 'name', 'controller'),
+  requests: counter('rest_client_requests_total', 'Requests to the API server', 'code', 'method', 'resource'),
+  latency: histogram(
     'rest_client_request_duration_seconds',
     'Time to the answer of the API server',
     REQUEST_BUCKETS,
     'verb',
     'resource',
-  );
-  const requestRetries = counter('rest_client_request_retries_total', 'Requests sent again', 'verb', 'resource');
-  const master = gauge('leader_election_master_status', 'Whether this process leads', 'name');
-  const steps = counter('step_total', 'Rows of plans by outcome', 'controller', 'step', 'outcome');
-  const applies = counter('apply_total', 'Objects applied, by what it came to', 'kind', 'result');
-  const stale = counter('stale_cache_skips_total', 'Passes put off by a cache behind our writes', 'kind', 'how');
-  const events = counter('events_total', 'Kubernetes events', 'result');
+  ),
+  requestRetries: counter('rest_client_request_retries_total', 'Requests sent again', 'verb', 'resource'),
+  master: gauge('leader_election_master_status', 'Whether this process leads', 'name'),
+  steps: counter('step_total', 'Rows of plans by outcome', 'controller', 'step', 'outcome'),
+  applies: counter('apply_total', 'Objects applied, by what it came to', 'kind', 'result'),
+  stale: counter('stale_cache_skips_total', 'Passes put off by a cache behind our writes', 'kind', 'how'),
+  events: counter('events_total', 'Kubernetes events', 'result'),
+});
+
+const makers = (registers: Registry[]) => ({
+  counter: (name: string, help: string, ...labelNames: string[]) => new Counter({ name, help, labelNames, registers }),
+  histogram: (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers }),
+  gauge: (name: string, help: string, ...labelNames: string[]) => new Gauge({ name, help, labelNames, registers }),
+});
+type Instruments = ReturnType<typeof instruments>;
+
+export function prometheusMetrics(options: { process?: boolean } = {}): PrometheusMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const made = instruments(makers(registers));
   if (options.process ?? true) collectDefaultMetrics({ register: registry });
 
   const sources = new Map<GaugeName, (() => Iterable<Sample>)[]>();
 
   return {
-    queue(name) {
-      const labels = { name, controller: name };
-      adds.inc(labels, 0);
-      retries.inc(labels, 0);
-      return {
-        added: () => adds.inc(labels),
-        retried: () => retries.inc(labels),
-        waited: ms => waits.observe(labels, ms / 1000),
-        worked: ms => works.observe(labels, ms / 1000),
-      };
-    },
-    controller(controller) {
-      // A rate over a series that is born with its first error is zero: they all exist from the start.
-      for (const result of RESULTS) total.inc({ controller, result }, 0);
-      for (const each of [errors, terminal, panics, timeouts]) each.inc({ controller }, 0);
-      return {
-        reconciled(result, ms) {
-          total.inc({ controller, result });
-          time.observe({ controller }, ms / 1000);
-          if (result === 'error') errors.inc({ controller });
-        },
-        terminal: () => terminal.inc({ controller }),
-        panicked: () => panics.inc({ controller }),
-        timedOut: () => timeouts.inc({ controller }),
-        workers: count => limit.set({ controller }, count),
-        active: change => active.inc({ controller }, change),
-      };
-    },
+    queue: name => queueMetrics(made, name),
+    controller: name => controllerMetrics(made, name),
     request({ verb, resource, status, ms, attempt }) {
-      requests.inc({ code: status === undefined ? '<error>' : String(status), method: verb, resource });
-      latency.observe({ verb, resource }, ms / 1000);
-      if (attempt > 1) requestRetries.inc({ verb, resource });
+      made.requests.inc({ code: status === undefined ? '<error>' : String(status), method: verb, resource });
+      made.latency.observe({ verb, resource }, ms / 1000);
+      if (attempt > 1) made.requestRetries.inc({ verb, resource });
     },
-    leading: (name, yes) => master.set({ name }, yes ? 1 : 0),
-    step: (controller, step, outcome) => steps.inc({ controller, step, outcome }),
-    apply: (kind, result) => applies.inc({ kind, result }),
-    stale: (kind, how) => stale.inc({ kind, how }),
-    event: result => events.inc({ result }),
+    leading: (name, yes) => made.master.set({ name }, yes ? 1 : 0),
+    step: (controller, step, outcome) => made.steps.inc({ controller, step, outcome }),
+    apply: (kind, result) => made.applies.inc({ kind, result }),
+    stale: (kind, how) => made.stale.inc({ kind, how }),
+    event: result => made.events.inc({ result }),
     gauge(name, read) {
       const readers = sources.get(name);
       if (readers) {
@@ -155,5 +114,35 @@ export function prometheusMetrics(options: { process?: boolean } = {}): Promethe
     },
     render: () => registry.metrics(),
     contentType: registry.contentType,
+  };
+}
+
+function queueMetrics(made: Instruments, name: string): ReturnType<Metrics['queue']> {
+  const labels = { name, controller: name };
+  made.adds.inc(labels, 0);
+  made.retries.inc(labels, 0);
+  return {
+    added: () => made.adds.inc(labels),
+    retried: () => made.retries.inc(labels),
+    waited: ms => made.waits.observe(labels, ms / 1000),
+    worked: ms => made.works.observe(labels, ms / 1000),
+  };
+}
+
+function controllerMetrics(made: Instruments, controller: string): ReturnType<Metrics['controller']> {
+  // A rate over a series that is born with its first error is zero: they all exist from the start.
+  for (const result of RESULTS) made.total.inc({ controller, result }, 0);
+  for (const each of [made.errors, made.terminal, made.panics, made.timeouts]) each.inc({ controller }, 0);
+  return {
+    reconciled(result, ms) {
+      made.total.inc({ controller, result });
+      made.time.observe({ controller }, ms / 1000);
+      if (result === 'error') made.errors.inc({ controller });
+    },
+    terminal: () => made.terminal.inc({ controller }),
+    panicked: () => made.panics.inc({ controller }),
+    timedOut: () => made.timeouts.inc({ controller }),
+    workers: count => made.limit.set({ controller }, count),
+    active: change => made.active.inc({ controller }, change),
   };
 }

@@ -2,7 +2,7 @@ import type { Owner } from '../cloud/ownership.ts';
 import { CloudError } from '../cloud/ports.ts';
 import { NameTaken } from '../cloud/settle.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
-import { CronJob, DaemonSet, Deployment, Job, Pod, Secret, StatefulSet } from '../kube/resource.ts';
+import { CronJob, DaemonSet, Deployment, Job, Pod, type Resource, Secret, StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { conditionOf } from '../runtime/plan/ready.ts';
@@ -267,23 +267,33 @@ const decoded = (secret: DeepReadonly<AnyObject> | undefined): Readonly<Record<s
     ]),
   );
 
-/** Tells how far replacements are, and how those ended that were asked for. Ready does not hang on it. */
-export const rotation = <O extends Managed>(
+interface State extends Account {
+  readonly open: boolean;
+  readonly making: boolean;
+  readonly by: string | undefined;
+}
+
+/** RotationReady of an object without logins that the operator made: actions it is asked for are still answered. */
+export const noRotationRow = <O extends Managed>(): Row<O, unknown> => anyRotationRow<O>(() => [], {}, []);
+
+/** RotationReady: how far replacements are, and how those ended that were asked for. Ready does not hang on it. */
+export const rotationRow = <O extends Managed>(
   accounts: (cx: Cx<O>) => readonly Account[],
   needs: Readonly<Record<string, Row<O, unknown>>>,
+): Row<O, unknown> => anyRotationRow(accounts, needs, USERS);
+
+const anyRotationRow = <O extends Managed>(
+  accounts: (cx: Cx<O>) => readonly Account[],
+  needs: Readonly<Record<string, Row<O, unknown>>>,
+  reads: readonly Resource[],
 ): Row<O, unknown> =>
   rowsOf<O>()('RotationReady', {
     needs,
     aside: true,
+    reads,
     run: async cx => {
       const all = accounts(cx);
-      const states = await cx.all(
-        all.map(async account => {
-          const data: Readonly<Record<string, string>> = (await cx.secretIfAny(account.secret)) ?? {};
-          const open = Object.keys(data).some(key => key.startsWith('next-') || key.startsWith('previous-'));
-          return { ...account, open, making: 'next-password' in data, by: marksOf(cx, account.secret)[ROTATED_BY] };
-        }),
-      );
+      const states = await cx.all(all.map(account => stateOf(cx, account)));
       tellActions(cx, {
         rotate: {
           targets: [...new Set(all.map(account => account.target))],
@@ -295,25 +305,36 @@ export const rotation = <O extends Managed>(
       });
       const { schedule } = (cx.spec as Rotating).credentialRotation ?? {};
       if (schedule !== undefined) checkSchedule('spec.credentialRotation.schedule', schedule, '0 3 1 * *');
-      const making = states.find(state => state.making);
-      const open = making ?? states.find(state => state.open);
-      if (open)
-        throw wait({
-          reason: 'Rotating',
-          about: subjectOf(Secret, open.secret),
-          ...(making
-            ? {
-                what: `The server has not taken the new login for Secret ${open.secret} yet; the current one goes on`,
-                who: 'Operator',
-                next: 'try again',
-              }
-            : {
-                what: `The login in Secret ${open.secret} is new, and pods that know the former one are still there`,
-                who: 'Cluster',
-                next: 'replace them; then the former one goes',
-              }),
-        });
+      allReplaced(states);
       const due = all.map(account => dueAt(cx, account.secret)).filter(time => time !== undefined);
       if (due.length > 0) cx.again(Math.max(1000, Math.min(...due) - cx.serverTime()));
     },
   });
+
+async function stateOf<O extends Managed>(cx: Cx<O>, account: Account): Promise<State> {
+  const data: Readonly<Record<string, string>> = (await cx.secretIfAny(account.secret)) ?? {};
+  const open = Object.keys(data).some(key => key.startsWith('next-') || key.startsWith('previous-'));
+  return { ...account, open, making: 'next-password' in data, by: marksOf(cx, account.secret)[ROTATED_BY] };
+}
+
+/** Throws while one is being replaced. */
+function allReplaced(states: readonly State[]): void {
+  const making = states.find(state => state.making);
+  const open = making ?? states.find(state => state.open);
+  if (open)
+    throw wait({
+      reason: 'Rotating',
+      about: subjectOf(Secret, open.secret),
+      ...(making
+        ? {
+            what: `The server has not taken the new login for Secret ${open.secret} yet; the current one goes on`,
+            who: 'Operator',
+            next: 'try again',
+          }
+        : {
+            what: `The login in Secret ${open.secret} is new, and pods that know the former one are still there`,
+            who: 'Cluster',
+            next: 'replace them; then the former one goes',
+          }),
+    });
+}

@@ -32,7 +32,7 @@ export interface Target {
 const exposeOf = (spec: unknown) => (spec as Exposing).expose ?? {};
 const serviceName = ({ service }: Pick<Target, 'service'>): string => `${service}-hosts`;
 
-/** The name or address that the user gave. One that no URL can hold is as good as none: `hostsCanReach` says so. */
+/** The name or address that the user gave. One that no URL can hold is as good as none: `hostsCanReachRow` says so. */
 const hostnameOf = (spec: unknown): string | undefined => {
   const { hostname } = exposeOf(spec);
   return hostname !== undefined && isHost(hostname) ? hostname : undefined;
@@ -83,14 +83,15 @@ export function hostAddress<O extends Managed>(
   return found?.host.includes(':') ? { ...found, host: `[${found.host}]` } : found;
 }
 
-/** Beside Ready: a cloud without such hosts is whole. */
-export const hostsCanReach = <O extends Managed>(
+/** HostsCanReach, beside Ready: a cloud without such hosts is whole. */
+export const hostsCanReachRow = <O extends Managed>(
   target: (cx: Cx<O>) => Target,
   when: (object: DeepReadonly<O>) => boolean = () => true,
 ) =>
   rowsOf<O>()('HostsCanReach', {
     when: object => typeOf(object.spec) !== undefined && when(object),
     aside: true,
+    manages: [Service],
     run: async cx => {
       const { port, selector, ...own } = target(cx);
       const { hostname, port: other, annotations = {} } = exposeOf(cx.spec);

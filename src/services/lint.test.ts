@@ -12,12 +12,12 @@ import { write } from '../oslo/write.ts';
 import { backupFiles, cinderConf } from './cinder/config.ts';
 import { glanceConf } from './glance/index.ts';
 import { heatConf } from './heat/index.ts';
-import { cachesOverTls } from './links.ts';
+import { cachesOverTls } from './links/cache.ts';
 import { agentFiles } from './neutron/agents.ts';
 import { ml2File, neutronConf } from './neutron/config.ts';
 import { agentSections } from './ovn/chassis.ts';
 import { authToken, busSections, databaseSection, logging } from './sections.ts';
-import type { ConfigInput } from './service.ts';
+import type { ConfigInput } from './standard/table.ts';
 
 /** With TLS everywhere: without it there are only options less. */
 const ca = { ca: 'pem' };

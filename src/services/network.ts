@@ -3,7 +3,7 @@ import type { NetworkPolicyIngressRule, NetworkPolicyPeer } from 'kubernetes-typ
 import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
-import { NetworkPolicy, Pod, StatefulSet } from '../kube/resource.ts';
+import { NetworkPolicy, Pod, type Resource, StatefulSet } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { OWNER_NAMESPACE_LABEL } from '../runtime/plan/names.ts';
@@ -144,10 +144,16 @@ export async function admit<O extends Managed>(
 export const isolated = (object: DeepReadonly<Managed>): boolean =>
   (object.spec as { networkPolicy?: { enabled?: boolean } }).networkPolicy?.enabled === true;
 
-/** The row of an object whose pods are all its own. */
-export const isolation = <O extends Managed>(doors: (cx: Cx<O>) => readonly Door[]): Row<O, unknown> =>
+/** NetworkPolicyReady of an object whose pods are all its own. */
+export const networkPolicyRow = <O extends Managed>(
+  doors: (cx: Cx<O>) => readonly Door[],
+  /** Where doors look for who may come in. */
+  reads: readonly Resource[] = [],
+): Row<O, unknown> =>
   rowsOf<O>()('NetworkPolicyReady', {
     when: isolated,
+    manages: [NetworkPolicy],
+    reads,
     run: cx => {
       const { kind } = cx.object;
       return admit(cx, `${kind.toLowerCase()}-${cx.name}`, [cx.name], doors(cx), kind);

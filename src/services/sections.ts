@@ -2,7 +2,8 @@ import type { Release } from '../../api/blocks/common.ts';
 import { at, type Part } from '../oslo/conf.ts';
 import type { Section, Sections } from '../oslo/model.ts';
 import { hashOf } from '../runtime/plan/canonical.ts';
-import { type BusLink, busUrl, type CacheLink, type IdentityLink } from './links.ts';
+import { busUrl } from './links/bus.ts';
+import type { BusLink, CacheLink, IdentityLink } from './links/types.ts';
 import { CA_BUNDLE } from './tls/trust.ts';
 
 /** Sections that services share. Options and reasons: openstack-facts 1.1. */

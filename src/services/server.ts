@@ -1,6 +1,6 @@
 import type { Container, Volume } from 'kubernetes-types/core/v1.d.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
-import { StatefulSet } from '../kube/resource.ts';
+import { PersistentVolumeClaim, Pod, Service, StatefulSet, StorageClass } from '../kube/resource.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../runtime/plan/row.ts';
@@ -12,8 +12,8 @@ import type { Target } from './hosts.ts';
 import { podLabels, serviceHost } from './names.ts';
 import { overrideOf } from './override.ts';
 import { type PodBlock, type Process, podTemplate, withoutKolla } from './pod.ts';
+import { certificateRow } from './standard/certificate.ts';
 import { claimTemplate, oneReplica, removeData, storageClass } from './storage.ts';
-import { certificate, overTls } from './tls/certificate.ts';
 import { trustOf } from './tls/trust.ts';
 
 /** What servers with data of their own share. */
@@ -77,16 +77,17 @@ export const serverStart = <O extends Managed>(cx: Cx<O>): string | undefined =>
 const membersOf = (cx: { readonly name: string }): string => `${cx.name}-members`;
 const labelsOf = <O extends Managed>(cx: Cx<O>) => podLabels(cx.object.kind, cx.name, 'server');
 
-export const serverCertificate = <O extends Managed>() =>
-  rowsOf<O>()('CertificateReady', {
-    when: object => deployed(object as { spec: object }) && overTls(object.spec),
-    run: cx => certificate(cx, { hosts: [serviceHost(cx, cx.name)] }),
-  });
+export const serverCertificateRow = <O extends Managed>() =>
+  certificateRow<O>(
+    cx => ({ hosts: [serviceHost(cx, cx.name)] }),
+    object => deployed(object as { spec: object }),
+  );
 
 /** Under the object's own name, and each member under one of its own. */
-export const serverServices = <O extends Managed>(portsOf: (cx: Cx<O>) => Readonly<Record<string, number>>) =>
+export const serverExposeRow = <O extends Managed>(portsOf: (cx: Cx<O>) => Readonly<Record<string, number>>) =>
   rowsOf<O>()('ExposeReady', {
     when: object => deployed(object as { spec: object }),
+    manages: [Service],
     run: async cx => {
       const server = { ports: portsOf(cx), selector: labelsOf(cx) };
       await cx.all([
@@ -117,7 +118,7 @@ interface Prepared {
 }
 
 /** Its members, each with a volume that `prepare` makes ready. */
-export const serverPods = <O extends Managed>(
+export const serverWorkloadsRow = <O extends Managed>(
   needs: {
     readonly config: Row<O, { readonly process: Process; readonly config: Config } | undefined>;
     readonly expose: Row<O, unknown>;
@@ -127,6 +128,8 @@ export const serverPods = <O extends Managed>(
   rowsOf<O>()('WorkloadsReady', {
     needs,
     when: object => deployed(object as { spec: object }),
+    manages: [StatefulSet, PersistentVolumeClaim],
+    reads: [Pod, StorageClass],
     run: async (cx, { config }) => {
       if (config) await runServer(cx, config.config, prepare(cx, config.process));
     },

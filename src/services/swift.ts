@@ -4,7 +4,7 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import type { ConfigFile } from './config.ts';
 import { checkGiven } from './given.ts';
-import type { IdentityLink } from './links.ts';
+import type { IdentityLink } from './links/types.ts';
 import { cafile } from './sections.ts';
 
 /** An account of Swift that a Secret names. */

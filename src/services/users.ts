@@ -4,6 +4,7 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { specLeaves } from '../../api/planned.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
+import type { Users } from '../runtime/plan/row.ts';
 
 /*
  * Which objects use a backend: its deletion waits for them, because they have data or users in it. Found by the fields of
@@ -57,10 +58,11 @@ export const usersOf = <O extends Managed>(cx: Cx<O>, { field, uses }: Reference
       .map(({ metadata }) => ({ kind, name: metadata.name, leaves: metadata.deletionTimestamp !== undefined })),
   );
 
-export const usersBy =
-  <O extends Managed>(reference: Reference) =>
-  (cx: Cx<O>): readonly string[] =>
-    usersOf(cx, reference).map(({ kind, name }) => `${kind.kind} ${name}`);
+/** The same for a plan. */
+export const usersBy = <O extends Managed>(reference: Reference): Users<O> => ({
+  reads: usersWith(reference.field),
+  list: cx => usersOf(cx, reference).map(({ kind, name }) => `${kind.kind} ${name}`),
+});
 
 /** What these fields hold, at any depth of a spec. */
 export function valuesOf(value: unknown, fields: readonly string[]): readonly string[] {

@@ -1,8 +1,8 @@
-import type { EnvVar, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
+import type { Container, EnvVar, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
 import type { Release } from '../../api/blocks/common.ts';
 import type { DeepReadonly } from '../kube/object.ts';
 import { DaemonSet, Deployment, PodDisruptionBudget, type Resource, StatefulSet } from '../kube/resource.ts';
-import type { Acts, Cx } from '../runtime/plan/cx.ts';
+import type { Acts, Body, Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import { wait } from '../runtime/plan/unmet.ts';
 import type { Config, ConfigFile } from './config.ts';
@@ -198,41 +198,54 @@ export async function budget(
   await cx.apply(PodDisruptionBudget, { metadata: { name }, spec: { maxUnavailable: 1, selector: { matchLabels } } });
 }
 
-/** Applies it, and waits until its pods run what it says. Gives the numbers of pods wanted and ready. */
-export async function runWorkload<O extends Managed, S>(
-  cx: Cx<O>,
-  component: string,
-  workload: Workload<S>,
-  process: Process | readonly Process[],
-  config: Config,
+/** The pods of one component, and all that they are made from. */
+export interface Pods<S> {
+  readonly component: string;
+  /** Where it does not follow from the component. */
+  readonly name?: string;
+  readonly workload: Workload<S>;
+  readonly process: Process | readonly Process[];
+  readonly config: Config;
   /** All kinds of pods that the object has. */
-  peers: readonly Peer[],
-): Promise<{ wanted: number; ready: number }> {
+  readonly peers: readonly Peer[];
+  readonly initContainers?: readonly Container[];
+  /** As an earlier version made them: kept where pods run so, until they are replaced for another reason. */
+  readonly earlier?: Process;
+}
+
+export const nameOf = <O extends Managed>(
+  cx: Cx<O>,
+  { component, name }: Pick<Pods<never>, 'component' | 'name'>,
+): string => name ?? workloadName(cx.name, component);
+
+interface Counts {
+  readonly wanted: number;
+  readonly ready: number;
+}
+
+/** All at once; the numbers of their pods. */
+export async function runPods<O extends Managed, S>(cx: Cx<O>, pods: readonly Pods<S>[]): Promise<Counts> {
+  const counts = await cx.all(pods.map(each => runWorkload(cx, each)));
+  const sum = (of: keyof Counts) => counts.reduce((total, count) => total + count[of], 0);
+  return { wanted: sum('wanted'), ready: sum('ready') };
+}
+
+/** Applies it, and waits until its pods run what it says. */
+export async function runWorkload<O extends Managed, S>(cx: Cx<O>, pods: Pods<S>): Promise<Counts> {
+  const { component, workload, earlier } = pods;
   const resource = workload.as ?? Deployment;
-  const name = workloadName(cx.name, component);
+  const name = nameOf(cx, pods);
   const labels = podLabels(cx.object.kind, cx.name, component);
   const replicas = replicasOf(cx, workload);
   const unserved = workload.ports ? undefined : overrideOf(cx, 'service', workload.template);
   if (unserved?.template !== undefined) throw withoutService(unserved);
-  const override = overrideOf(cx, 'podTemplate', workload.template);
   const home = homeOf(cx, workload);
   if (resource !== DaemonSet) await budget(home, name, labels, replicas);
-  const live = await home.workload(resource, {
-    metadata: { name },
-    spec: {
-      ...(resource !== DaemonSet && { replicas }),
-      ...(resource === StatefulSet && { serviceName: `${name}-members`, podManagementPolicy: 'Parallel' }),
-      ...(workload.byHand && { updateStrategy: { type: 'OnDelete' } }),
-      revisionHistoryLimit: 3,
-      selector: { matchLabels: labels },
-      template: podTemplate(blockOf(cx, workload), process, config, labels, {
-        ...(workload.graceSeconds !== undefined && { graceSeconds: workload.graceSeconds }),
-        pod: { ...(workload.nodes && { affinity: onNodes([has(workload.nodes)]) }), ...workload.pod },
-        ...(override && { override, peers: peersOf(override, peers) }),
-      }),
-      ...(workload.data && { volumeClaimTemplates: [claimTemplate(cx, labels)] }),
-    },
-  });
+  const live = await home.workload(
+    resource,
+    bodyOf(cx, pods),
+    earlier && bodyOf(cx, { ...pods, process: earlier, initContainers: [] }),
+  );
   const status = live.status as { readyReplicas?: number; numberReady?: number; desiredNumberScheduled?: number };
   if (workload.nodes && status.desiredNumberScheduled === 0)
     throw wait({
@@ -245,5 +258,30 @@ export async function runWorkload<O extends Managed, S>(
   return {
     wanted: resource === DaemonSet ? (status.desiredNumberScheduled ?? 0) : replicas,
     ready: status.readyReplicas ?? status.numberReady ?? 0,
+  };
+}
+
+function bodyOf<O extends Managed, S>(cx: Cx<O>, pods: Pods<S>): Body {
+  const { component, workload, process, config, peers, initContainers } = pods;
+  const resource = workload.as ?? Deployment;
+  const name = nameOf(cx, pods);
+  const labels = podLabels(cx.object.kind, cx.name, component);
+  const override = overrideOf(cx, 'podTemplate', workload.template);
+  return {
+    metadata: { name },
+    spec: {
+      ...(resource !== DaemonSet && { replicas: replicasOf(cx, workload) }),
+      ...(resource === StatefulSet && { serviceName: `${name}-members`, podManagementPolicy: 'Parallel' }),
+      ...(workload.byHand && { updateStrategy: { type: 'OnDelete' } }),
+      revisionHistoryLimit: 3,
+      selector: { matchLabels: labels },
+      template: podTemplate(blockOf(cx, workload), process, config, labels, {
+        ...(workload.graceSeconds !== undefined && { graceSeconds: workload.graceSeconds }),
+        pod: { ...(workload.nodes && { affinity: onNodes([has(workload.nodes)]) }), ...workload.pod },
+        ...(initContainers && { initContainers }),
+        ...(override && { override, peers: peersOf(override, peers) }),
+      }),
+      ...(workload.data && { volumeClaimTemplates: [claimTemplate(cx, labels)] }),
+    },
   };
 }

@@ -7,7 +7,7 @@ import { type Authority, makeAuthority } from '../../src/real/certificate.ts';
 import { realClock } from '../../src/real/clock.ts';
 import { realCloud } from '../../src/real/cloud.ts';
 import { realSql } from '../../src/real/sql.ts';
-import { databaseUrl } from '../../src/services/links.ts';
+import { databaseUrl } from '../../src/services/links/database.ts';
 import { initSql, mariadbFiles } from '../../src/services/mariadb/files.ts';
 import { rabbitFiles } from '../../src/services/rabbitmq/files.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../../src/services/tls/trust.ts';

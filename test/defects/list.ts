@@ -9,7 +9,7 @@ export interface Defect {
 }
 
 const ENGINE = 'src/runtime/plan/engine.ts';
-const PASS = 'src/runtime/plan/pass.ts';
+const PASS = (file: string) => `src/runtime/plan/pass/${file}.ts`;
 const engine = (pattern: string) => `src/runtime/plan/engine.test.ts > ${pattern}`;
 
 const transport = (pattern: string) => `test/functional/transport.test.ts > ${pattern}`;
@@ -77,7 +77,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a plain client does not wait for the database to take it',
-    file: 'src/services/links.ts',
+    file: 'src/services/links/database.ts',
     find: 'if (link.ca === undefined) takesPlain(cx, host, secret, field);',
     replace: '',
     caughtBy: transport('waits while the server can not be told'),
@@ -210,7 +210,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a Job counts as done before it is complete',
-    file: PASS,
+    file: PASS('job'),
     find: "if (live && conditionOf(live, 'Complete')?.status === 'True') return finish();",
     replace: 'if (live) return finish();',
     caughtBy: engine('98: a failed Job'),
@@ -224,7 +224,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the owner index is empty',
-    file: PASS,
+    file: PASS('indexes'),
     find: 'readonly string[] => ownerUids(object);',
     replace: 'readonly string[] => (ownerUids(object), []);',
     caughtBy: engine('rule 7: a row prunes'),
@@ -238,50 +238,50 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a new password when the cache has none',
-    file: PASS,
-    find: 'const found = this.#get(Secret, name) ?? (await this.#client.get<AnyObject>(Secret, ref));',
-    replace: 'const found = this.#get(Secret, name); void ref;',
+    file: PASS('writing'),
+    find: 'const found = this.#reading.get(Secret, name) ?? (await this.#walk.client.get<AnyObject>(Secret, ref));',
+    replace: 'const found = this.#reading.get(Secret, name); void ref;',
     caughtBy: engine('102:'),
   },
   {
     name: 'no live read before the first apply',
-    file: PASS,
-    find: 'const live = known ?? (await this.#client.get<AnyObject>(resource, ref));',
+    file: PASS('writing'),
+    find: 'const live = known ?? (await this.#walk.client.get<AnyObject>(resource, ref));',
     replace: 'const live = known;',
     caughtBy: engine('rule 3:'),
   },
   {
     name: 'a Job that was cleaned away runs again',
-    file: PASS,
+    file: PASS('job'),
     find: 'if (done[job.step] === record) return;',
     replace: '',
     caughtBy: engine('96:'),
   },
   {
     name: 'a Job is named by its pod',
-    file: PASS,
+    file: PASS('job'),
     find: 'const inputs = [job.image, job.argv, job.inputs, retry];',
     replace: 'const inputs = [job.image, job.argv, job.inputs, retry, job.pod];',
     caughtBy: 'test/functional/slice.test.ts > rolls the pods',
   },
   {
     name: 'two runs of one step at once',
-    file: PASS,
+    file: PASS('job'),
     find: 'throw running(metadata.name);',
     replace: '',
     caughtBy: engine('97:'),
   },
   {
     name: "a predecessor's Job counts",
-    file: PASS,
-    find: 'const why = live && notOurs(this.#object, live);',
+    file: PASS('job'),
+    find: 'const why = live && notOurs(this.#walk.object, live);',
     replace: 'const why = undefined;',
     caughtBy: engine('98: a Job that an earlier'),
   },
   {
     name: 'things are made for an owner that is gone',
-    file: PASS,
-    find: '} else await this.#ownerLives();',
+    file: PASS('writing'),
+    find: '} else await this.ownerLives();',
     replace: '}',
     caughtBy: engine('makes nothing for an object'),
   },
@@ -338,8 +338,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'values of Secrets are not masked',
-    file: PASS,
-    find: "return this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
+    file: PASS('pass'),
+    find: "return this.#walk.shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
     replace: 'return text;',
     caughtBy: engine('rule 11:'),
   },
@@ -534,7 +534,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'process: a list without rows is empty',
-    file: 'src/real/identity.ts',
+    file: 'src/real/identity/rows.ts',
     find: 'if (!Array.isArray(rows) || !rows.every(isRow))',
     replace: 'if (rows === undefined) return [];\n    if (rows === null)',
     caughtBy: 'src/real/adapters.test.ts > is no empty list, and nothing is made',
@@ -548,9 +548,9 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'process: tokens are kept by password',
-    file: 'src/real/identity.ts',
-    find: 'digestOf(base, user, password, project, home)',
-    replace: 'JSON.stringify([base, user, password, project, home])',
+    file: 'src/real/identity/tokens.ts',
+    find: 'digestOf(this.base, user, password, project, home)',
+    replace: 'JSON.stringify([this.base, user, password, project, home])',
     caughtBy: 'src/real/adapters.test.ts > tokens are kept by a digest',
   },
   {
@@ -625,7 +625,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'ownership: names on a shared server have no suffix',
-    file: 'src/services/links.ts',
+    file: 'src/services/links/database.ts',
     find: 'if (!shared) return derived;',
     replace: 'if (derived) return derived;',
     caughtBy: 'test/functional/ownership.test.ts > under Retain data stays with its mark',
@@ -660,35 +660,35 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'deletion: a server is asked to undo what was never done',
-    file: PASS,
-    find: 'acted: () => this.#effects === undefined ||',
-    replace: 'acted: () => this.#effects !== null ||',
+    file: PASS('ownership'),
+    find: 'return this.#effects === undefined ||',
+    replace: 'return this.#effects !== null ||',
     caughtBy: 'test/functional/ownership.test.ts > a cloud that never came up',
   },
   {
     name: 'deletion: a lost database is created again silently',
-    file: 'src/services/links.ts',
+    file: 'src/services/links/lost.ts',
     find: 'if (cx.object.metadata.annotations?.[ACCEPT_LOSS_ANNOTATION] === since) {',
     replace: 'if (since) {',
     caughtBy: 'test/functional/bad-input.test.ts > a database dropped by hand',
   },
   {
     name: 'ownership: a Secret of another object is a proof',
-    file: 'src/services/links.ts',
+    file: 'src/services/links/server.ts',
     find: 'if (owner?.uid !== cx.object.metadata.uid) return undefined;',
     replace: '',
     caughtBy: 'test/functional/not-lost.test.ts > proves nothing by a Secret of the object',
   },
   {
     name: 'ownership: an owner id that is gone is made anew',
-    file: PASS,
+    file: PASS('ownership'),
     find: 'const holder = this.#actedBefore();',
     replace: 'const holder = undefined as Live | undefined;',
     caughtBy: 'test/functional/not-lost.test.ts > that is gone is not made anew',
   },
   {
     name: 'ownership: a copy of an owner id is taken for its own',
-    file: PASS,
+    file: PASS('ownership'),
     find: 'if (home !== undefined && home !== ref.namespace)',
     replace: 'if (home === null)',
     caughtBy: 'test/functional/not-lost.test.ts > makes no second owner',
@@ -702,8 +702,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a condition repeats what a program printed',
-    file: 'src/runtime/plan/pass.ts',
-    find: "return this.#shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
+    file: PASS('pass'),
+    find: "return this.#walk.shared.memory.known.mask(text, this.#object.metadata.namespace ?? '');",
     replace: 'return text;',
     caughtBy: 'test/functional/canary.test.ts > are in no request',
   },
@@ -836,7 +836,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'what an earlier operator did without a key is done again',
-    file: PASS,
+    file: PASS('job'),
     find: 'if (former !== undefined && done[job.step] === former) return finish();',
     replace: '',
     caughtBy: 'test/functional/hash-key.test.ts > runs no Job again',
@@ -1046,8 +1046,8 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'pods of nodes come into any namespace that somebody names',
-    file: PASS,
-    find: 'if (given !== this.#home)',
+    file: PASS('nodes'),
+    find: 'if (given !== this.#walk.home)',
     replace: 'if (false)',
     caughtBy: 'test/functional/nodes.test.ts > must have been given to this one',
   },
@@ -1060,37 +1060,37 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'copies of Secrets that nothing names stay',
-    file: PASS,
+    file: PASS('copies'),
     find: 'if (complete && !isSpare && !named.has(copy.metadata.name)) await this.#letGo(copy);\n      else if',
     replace: 'if',
     caughtBy: 'test/functional/nodes.test.ts > go when nothing names them',
   },
   {
     name: 'a copy goes while a pod names it',
-    file: PASS,
+    file: PASS('copies'),
     find: ' && !named.has(copy.metadata.name)',
     replace: '',
     caughtBy: 'test/functional/nodes.test.ts > stay as long as a pod names them',
   },
   {
     name: 'a copy does not follow its source while a row waits',
-    file: PASS,
+    file: PASS('copies'),
     find: 'else if (source && !isSpare) await this.#copySecret(source).catch(error => this.#lookAgain(error));',
     replace: '',
     caughtBy: 'test/functional/nodes.test.ts > follow also while a row waits',
   },
   {
     name: 'a copy is taken from the pods of another object',
-    file: PASS,
+    file: PASS('copies'),
     find: 'if (holdersOf(live).every(([label]) => label === mine))',
     replace: 'if (true)',
     caughtBy: 'test/functional/nodes.test.ts > are held by each object',
   },
   {
     name: 'a namespace that was taken back still gets what is new',
-    file: PASS,
-    find: 'if (elsewhere) await this.#nodesAdmitPods();',
-    replace: 'if (elsewhere && known === undefined) await this.#nodesAdmitPods();',
+    file: PASS('writing'),
+    find: 'if (elsewhere) await this.#nodes.nodesAdmitPods();',
+    replace: 'if (elsewhere && known === undefined) await this.#nodes.nodesAdmitPods();',
     caughtBy: 'test/functional/nodes.test.ts > once the namespace was taken back',
   },
   {
@@ -1102,7 +1102,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'what moves to another namespace runs twice',
-    file: PASS,
+    file: PASS('rollout'),
     find: 'if (astray) await this.#leavePlace(resource, astray, at);',
     replace: '',
     caughtBy: 'test/functional/nodes.test.ts > runs in one namespace at a time',

@@ -139,7 +139,7 @@ function flipping(): Plan<never> {
       return cx.get(ConfigMap, 'flip');
     },
   });
-  return planOf(Memcached, { flip }, { manages: [ConfigMap] }) as Plan<never>;
+  return { ...planOf(Memcached, { flip }), manages: [ConfigMap] } as Plan<never>;
 }
 
 describe('a plan is what then happens', { timeout: 180_000 }, () => {

@@ -46,17 +46,20 @@ function serveLines(): Figure {
   };
 }
 
-/** A table is data with small functions in it: at least half of the lines are one object or array. */
+/** A table is data with blanks filled in: at least half of the lines are one object or array. Statements in it are code. */
 function isTable(source: ts.SourceFile, body: ts.Node): boolean {
   let longest = 0;
   const look = (node: ts.Node): void => {
-    if (ts.isObjectLiteralExpression(node) || ts.isArrayLiteralExpression(node))
+    if ((ts.isObjectLiteralExpression(node) || ts.isArrayLiteralExpression(node)) && !holdsStatements(node))
       longest = Math.max(longest, span(source, node));
     else ts.forEachChild(node, look);
   };
   look(body);
   return longest * 2 >= span(source, body);
 }
+
+const holdsStatements = (node: ts.Node): boolean =>
+  ts.isBlock(node) || (ts.forEachChild(node, child => holdsStatements(child) || undefined) ?? false);
 
 function nameOf(node: ts.FunctionLikeDeclaration): string {
   const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);

@@ -6,8 +6,8 @@ describe('each hop of the walks is there and refers to the next', () => {
 
   it('there are the three walks, and the hops of none are lost', () => {
     expect(walks().map(({ title, hops }) => [title, hops.filter(hop => !hop.aside).length])).toEqual([
-      ['A config edit', 10],
-      ['A new cell', 10],
+      ['A config edit', 12],
+      ['A new cell', 11],
       ['`why` of a failed Job', 4],
       ['At a terminal', 8],
     ]);

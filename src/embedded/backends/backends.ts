@@ -65,17 +65,7 @@ export function createBackends(options: BackendOptions): Backends {
     },
   };
   const guarded = <T extends object>(port: BackendCall['port'], at: string, of: T): T =>
-    options.intercept === undefined
-      ? of
-      : (Object.fromEntries(
-          Object.entries(of).map(([method, call]) => [
-            method,
-            async (...args: unknown[]) => {
-              options.intercept?.({ port, at, method });
-              return (call as (...a: unknown[]) => unknown)(...args);
-            },
-          ]),
-        ) as T);
+    options.intercept === undefined ? of : intercepted(options.intercept, port, at, of);
   return {
     cloud: {
       sql: at => guarded('sql', `${at.host}:${at.port}`, fakeSql(net, at)),
@@ -104,3 +94,21 @@ export function createBackends(options: BackendOptions): Backends {
     disks,
   };
 }
+
+/** The same port, each call of which is told first, and may be refused. */
+const intercepted = <T extends object>(
+  intercept: NonNullable<BackendOptions['intercept']>,
+  port: BackendCall['port'],
+  at: string,
+  of: T,
+): T =>
+  new Proxy(of, {
+    get: (target, method) => {
+      const call: unknown = Reflect.get(target, method);
+      if (typeof call !== 'function') return call;
+      return async (...args: unknown[]): Promise<unknown> => {
+        intercept({ port, at, method: String(method) });
+        return call.apply(target, args);
+      };
+    },
+  });

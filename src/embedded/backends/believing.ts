@@ -38,77 +38,96 @@ export interface Believing {
  * Backends that hold whatever they are told and answer every proof: for a plan, which assumes that servers work. What
  * they hold at the beginning is read from the Secrets of the cluster.
  */
-export function believing(objects: () => readonly AnyObject[]): Believing {
-  let known: Set<string> | undefined;
-  const done = new Set<string>();
-  let effects: Effect[] = [];
-  const calls = new Map<string, Call>();
+class BelievingAnswers implements Believing {
+  readonly #objects: () => readonly AnyObject[];
+  #known: Set<string> | undefined;
+  readonly #done = new Set<string>();
+  #effects: Effect[] = [];
+  readonly #calls = new Map<string, Call>();
+  readonly cloud: Cloud;
+
+  constructor(objects: () => readonly AnyObject[]) {
+    this.#objects = objects;
+    this.cloud = this.#cloudOf('');
+  }
+
+  calls() {
+    return [...this.#calls.values()];
+  }
+
+  effects() {
+    return this.#effects;
+  }
+
+  forget() {
+    this.#effects = [];
+  }
+
   /** Who asked for a database last; a plan assumes that what its Secrets open is the cloud's own. */
-  const markFor = (name: string): string | undefined => {
-    const call = [...calls.values()].find(each => each.method === 'ensureDatabase' && each.args[0] === name);
+  #markFor(name: string): string | undefined {
+    const call = [...this.#calls.values()].find(each => each.method === 'ensureDatabase' && each.args[0] === name);
     const [, claim, users] = (call?.args ?? []) as Partial<Parameters<Sql['ensureDatabase']>>;
     return claim && markOf(claim.owner, users);
-  };
-  const ownedBy = (who: Owner | Claim, port: Where['port'], at: string) => {
+  }
+
+  #ownedBy(who: Owner | Claim, port: Where['port'], at: string) {
     const owner = 'owner' in who ? who.owner : who;
     const made = (method: string): string[] =>
-      [...calls.values()]
+      [...this.#calls.values()]
         .filter(call => call.port === port && placeOf(call) === at && call.method === method)
         .filter(call => call.args.some(arg => isWithin((arg as Partial<Claim> | undefined)?.owner, owner)))
         .map(call => String(call.args[0]));
     return { databases: made('ensureDatabase'), vhosts: made('ensureVhost'), users: made('ensureUser') };
-  };
-  const answer = async (where: Where, by: string, method: string, args: readonly unknown[]): Promise<unknown> => {
+  }
+
+  async #answer(where: Where, by: string, method: string, args: readonly unknown[]): Promise<unknown> {
     const { port } = where;
     const at = placeOf(where);
     // Not before: Secrets that are kept come after the world, and before anybody asks.
-    known ??= new Set(databasesIn(objects()));
+    this.#known ??= new Set(databasesIn(this.#objects()));
     const [first] = args;
     const what = typeof first === 'string' ? first : String((first as { name?: string } | undefined)?.name);
     if (/^(ensure|post)/.test(method)) {
       const thing = method === 'post' ? JSON.stringify(args) : what;
-      calls.set(`${by} ${port} ${at} ${method} ${thing}`, { ...where, by, method, args });
+      this.#calls.set(`${by} ${port} ${at} ${method} ${thing}`, { ...where, by, method, args });
     }
     if (method === 'databases')
-      return Object.fromEntries([...known].map(name => [name, { mark: markFor(name), empty: false }]));
-    if (method === 'owned') return ownedBy(first as Owner | Claim, port, at);
+      return Object.fromEntries([...this.#known].map(name => [name, { mark: this.#markFor(name), empty: false }]));
+    if (method === 'owned') return this.#ownedBy(first as Owner | Claim, port, at);
     if (method === 'column') return [];
-    if (method === 'get') return { services: processes(objects()) };
+    if (method === 'get') return { services: processes(this.#objects()) };
     if (!/^(ensure|drop)/.test(method)) return undefined;
-    if (method === 'ensureDatabase' && known.has(what)) return false;
-    if (method === 'ensureDatabase') known.add(what);
-    if (method === 'dropDatabase') known.delete(what);
+    if (method === 'ensureDatabase' && this.#known.has(what)) return false;
+    if (method === 'ensureDatabase') this.#known.add(what);
+    if (method === 'dropDatabase') this.#known.delete(what);
     const key = `${port} ${at} ${method} ${what}`;
-    if (done.has(key)) return false;
-    done.add(key);
-    done.delete(key.replace(/ (ensure|drop)/, (_, verb) => (verb === 'drop' ? ' ensure' : ' drop')));
-    effects.push({ port, at, method, what });
+    if (this.#done.has(key)) return false;
+    this.#done.add(key);
+    this.#done.delete(key.replace(/ (ensure|drop)/, (_, verb) => (verb === 'drop' ? ' ensure' : ' drop')));
+    this.#effects.push({ port, at, method, what });
     return true;
-  };
+  }
+
   // A Proxy, so that a port may grow a method without anybody having to teach it to this one.
-  const port = <T extends object>(where: Where, by: string): T =>
-    new Proxy({} as T, {
+  #port<T extends object>(where: Where, by: string): T {
+    return new Proxy({} as T, {
       get: (_, method) =>
         typeof method !== 'string' || method === 'then'
           ? undefined
-          : (...args: unknown[]) => answer(where, by, method, args),
+          : (...args: unknown[]) => this.#answer(where, by, method, args),
     });
-  const cloudOf = (by: string): Cloud => ({
-    sql: address => port<Sql>({ port: 'sql', address }, by),
-    bus: address => port<Bus>({ port: 'bus', address }, by),
-    identity: address => port<Identity>({ port: 'identity', address }, by),
+  }
+
+  readonly #cloudOf = (by: string): Cloud => ({
+    sql: address => this.#port<Sql>({ port: 'sql', address }, by),
+    bus: address => this.#port<Bus>({ port: 'bus', address }, by),
+    identity: address => this.#port<Identity>({ port: 'identity', address }, by),
     page: async () => undefined,
-    asked: cloudOf,
+    asked: this.#cloudOf,
   });
-  return {
-    cloud: cloudOf(''),
-    calls: () => [...calls.values()],
-    effects: () => effects,
-    forget: () => {
-      effects = [];
-    },
-  };
 }
+
+export const believing = (objects: () => readonly AnyObject[]): Believing => new BelievingAnswers(objects);
 
 const placeOf = (where: Where): string =>
   where.port === 'sql' ? `${where.address.host}:${where.address.port}` : where.address.url;

@@ -65,15 +65,39 @@ export interface Network {
 /** A few milliseconds, as in one data centre; whole ones, so that ties are common and the seed orders them. */
 const LATENCY = 5;
 
-export function simTransport(net: Network, owner: Owner, store: Store, options: TransportOptions = {}): SimTransport {
-  const streams = new Set<Stream>();
-  const latency = () => 1 + Math.floor(net.order.next() * (options.latency ?? LATENCY));
-  const user = options.user ?? owner.label;
-  let count = 0;
+class FaultyTransport implements SimTransport {
+  readonly #net: Network;
+  readonly #owner: Owner;
+  readonly #store: Store;
+  readonly #options: TransportOptions;
+  readonly #streams = new Set<Stream>();
+  readonly #user: string;
+  #count = 0;
 
-  function send(request: Request, signal?: AbortSignal): Promise<Response> {
-    const name = `${owner.label} ${nameOf(request)}`;
-    const fault = options.intercept?.(request, ++count);
+  constructor(net: Network, owner: Owner, store: Store, options: TransportOptions = {}) {
+    this.#net = net;
+    this.#owner = owner;
+    this.#store = store;
+    this.#options = options;
+    this.#user = options.user ?? owner.label;
+  }
+
+  cut(match: (request: Request) => boolean = () => true) {
+    const hit = [...this.#streams].filter(s => match(s.request));
+    for (const stream of hit) {
+      this.#net.note(`${this.#owner.label} ${nameOf(stream.request)} CUT`);
+      stream.cut();
+    }
+    return hit.length;
+  }
+
+  #latency() {
+    return 1 + Math.floor(this.#net.order.next() * (this.#options.latency ?? LATENCY));
+  }
+
+  send(request: Request, signal?: AbortSignal): Promise<Response> {
+    const name = `${this.#owner.label} ${nameOf(request)}`;
+    const fault = this.#options.intercept?.(request, ++this.#count);
     return new Promise((resolve, reject) => {
       const finish = (settle: () => void) => {
         giveUp?.();
@@ -86,115 +110,109 @@ export function simTransport(net: Network, owner: Owner, store: Store, options: 
       const giveUp =
         request.timeout === undefined
           ? undefined
-          : net.schedule(request.timeout, `${name} timeout`, () => fail(`no answer in ${request.timeout} ms`), {
+          : this.#net.schedule(request.timeout, `${name} timeout`, () => fail(`no answer in ${request.timeout} ms`), {
               daemon: fault !== 'hang',
-              owner,
+              owner: this.#owner,
             });
       if (signal?.aborted) return onAbort();
       signal?.addEventListener('abort', onAbort, { once: true });
       if (fault === 'hang') return;
       // Once sent, a request belongs to the network: a crash of the sender stops it or not, as the seed says.
-      const survives = net.order.next() < 0.5;
-      net.schedule(latency(), `${name} commit`, () => {
-        if (owner.dead && !survives) return;
+      const survives = this.#net.order.next() < 0.5;
+      this.#net.schedule(this.#latency(), `${name} commit`, () => {
+        if (this.#owner.dead && !survives) return;
         const answer =
-          fault === 'reject' ? undefined : typeof fault === 'object' ? faulty(fault) : store.handle(request, user);
+          fault === 'reject'
+            ? undefined
+            : typeof fault === 'object'
+              ? faulty(fault)
+              : this.#store.handle(request, this.#user);
         const label = `${name} reply ${answer === undefined || fault === 'lose-answer' ? 'lost' : answer.status}`;
-        net.schedule(
-          latency(),
+        this.#net.schedule(
+          this.#latency(),
           label,
           () => {
             if (answer === undefined || fault === 'lose-answer') return fail('the connection broke');
-            finish(() => resolve(withDate(answer, net.clock.wall())));
+            finish(() => resolve(withDate(answer, this.#net.clock.wall())));
           },
-          { owner },
+          { owner: this.#owner },
         );
       });
     });
   }
 
-  function watch(request: Request, signal: AbortSignal): Promise<WatchAnswer> {
-    const name = `${owner.label} ${nameOf(request)}`;
-    const fault = options.intercept?.(request, ++count);
+  watch(request: Request, signal: AbortSignal): Promise<WatchAnswer> {
+    const name = `${this.#owner.label} ${nameOf(request)}`;
+    const fault = this.#options.intercept?.(request, ++this.#count);
     return new Promise((resolve, reject) => {
       const refuse = (why: string, cause?: unknown) => reject(new NoAnswer(`${nameOf(request)}: ${why}`, cause));
       if (signal.aborted) return refuse('aborted', signal.reason);
       const onAbort = () => refuse('aborted', signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });
       if (fault === 'hang') return;
-      net.schedule(
-        latency(),
+      this.#net.schedule(
+        this.#latency(),
         `${name} open`,
         () => {
           if (signal.aborted) return;
-          const stream = new Stream(request, wire(request, name));
+          const stream = new Stream(request, this.#wire(request, name));
           const opened =
             fault === undefined
-              ? store.watch(
+              ? this.#store.watch(
                   request,
                   event => stream.push(event),
                   () => stream.push('end'),
                 )
               : { status: typeof fault === 'object' ? fault.status : 0, refusal: faulty(fault) };
           if (opened.status === 200 && 'close' in opened) {
-            streams.add(stream);
+            this.#streams.add(stream);
             const letGo = () => opened.close();
-            owner.letGo.add(letGo);
+            this.#owner.letGo.add(letGo);
             stream.closed = () => {
-              streams.delete(stream);
-              owner.letGo.delete(letGo);
+              this.#streams.delete(stream);
+              this.#owner.letGo.delete(letGo);
               opened.close();
             };
           }
-          net.schedule(
-            latency(),
+          this.#net.schedule(
+            this.#latency(),
             `${name} ${opened.status === 200 ? 'watching' : `refused ${opened.status}`}`,
             () => {
               if (signal.aborted) return stream.close();
               signal.removeEventListener('abort', onAbort);
               if (typeof fault === 'string') return refuse('the connection broke');
               if ('refusal' in opened) {
-                return resolve({ status: opened.status, refusal: withDate(opened.refusal, net.clock.wall()) });
+                return resolve({ status: opened.status, refusal: withDate(opened.refusal, this.#net.clock.wall()) });
               }
               signal.addEventListener('abort', () => stream.close(), { once: true });
               resolve({ status: 200, events: stream.read() });
             },
-            { owner },
+            { owner: this.#owner },
           );
         },
-        { owner },
+        { owner: this.#owner },
       );
     });
   }
 
   /** Each event is an entry of its own, in stream order: never due before the one sent before it. */
-  const wire = (request: Request, name: string): Wire => {
+  #wire(request: Request, name: string): Wire {
     let last = { due: 0, tie: 0 };
     return (item, arrive) => {
-      const lag = typeof item === 'string' ? 0 : (options.lag?.(request, item) ?? 0);
-      const due = Math.max(last.due, net.clock.now() + latency() + lag);
+      const lag = typeof item === 'string' ? 0 : (this.#options.lag?.(request, item) ?? 0);
+      const due = Math.max(last.due, this.#net.clock.now() + this.#latency() + lag);
       // With the same due time and tie, the order of scheduling decides.
-      last = { due, tie: due === last.due ? last.tie : net.order.next() };
+      last = { due, tie: due === last.due ? last.tie : this.#net.order.next() };
       // Bookmarks go on for ever; the one that ends the initial events is what a starting cache waits for.
       const daemon = typeof item !== 'string' && item.type === 'BOOKMARK' && !endsInitialEvents(item);
       const label = `${name} ${typeof item === 'string' ? item : describe(item)}`;
-      net.schedule(due - net.clock.now(), label, arrive, { owner, daemon, tie: last.tie });
+      this.#net.schedule(due - this.#net.clock.now(), label, arrive, { owner: this.#owner, daemon, tie: last.tie });
     };
-  };
-
-  return {
-    send,
-    watch,
-    cut(match = () => true) {
-      const hit = [...streams].filter(s => match(s.request));
-      for (const stream of hit) {
-        net.note(`${owner.label} ${nameOf(stream.request)} CUT`);
-        stream.cut();
-      }
-      return hit.length;
-    },
-  };
+  }
 }
+
+export const simTransport = (net: Network, owner: Owner, store: Store, options: TransportOptions = {}): SimTransport =>
+  new FaultyTransport(net, owner, store, options);
 
 function nameOf(request: Request): string {
   const watch = request.query?.watch !== undefined ? 'WATCH' : request.method;

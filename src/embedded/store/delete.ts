@@ -83,13 +83,8 @@ function checkPolicy(options: DeleteOptions): void {
 
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public']);
 
-function removeObject(
-  server: Server,
-  call: Call,
-  existing: AnyObject,
-  options: DeleteOptions,
-): { gone: boolean; object: AnyObject } {
-  const { resource } = call;
+/** Throws where a precondition does not hold, and for what is never deleted. */
+function mayBeDeleted({ resource }: Call, existing: AnyObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const name = existing.metadata.name;
   const asKind = { ...resource, plural: resource.kind };
@@ -109,7 +104,16 @@ function removeObject(
   }
   if (resource.storage === 'namespaces' && PROTECTED.has(name))
     throw forbidden(resource, name, 'this namespace may not be deleted');
+}
 
+function removeObject(
+  server: Server,
+  call: Call,
+  existing: AnyObject,
+  options: DeleteOptions,
+): { gone: boolean; object: AnyObject } {
+  const { resource } = call;
+  mayBeDeleted(call, existing, options);
   const rehearsal = dryRun(call) || (options.dryRun?.includes('All') ?? false);
   const put = (object: AnyObject) =>
     rehearsal || equal(object, existing) ? object : server.state.put(resource.storage, object);

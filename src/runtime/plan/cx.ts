@@ -103,6 +103,8 @@ export interface Cx<O extends Managed> extends Acts {
 
   /** A child object of ours. Only the fields given are ours; the rest belongs to whoever edits the child (rule 4). */
   child<K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>): Promise<DeepReadonly<ObjectOf<K>>>;
+  /** The same, which must be Ready. */
+  readyChild<K extends AnyKind>(kind: K, name: string, spec: Partial<InputOf<K>>): Promise<DeepReadonly<ObjectOf<K>>>;
   /** Runs once per hash of image, argv and inputs; stalls with the pod's last words when it failed (rule 10). */
   job(job: JobBody): Promise<void>;
   /** A Secret whose values are made once and then only read. */

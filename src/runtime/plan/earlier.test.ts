@@ -20,7 +20,7 @@ const body = (command: string): Body => ({
 it('a workload that runs the form of an earlier version keeps it until its pods are replaced anyway', async () => {
   let forms: readonly [Body, Body?] = [body('old')];
   const pods = row('WorkloadsReady', { run: async cx => void (await cx.workload(Deployment, ...forms)) });
-  const toy = plan(Memcached, { pods }, { manages: [Deployment], reads: [Pod, ReplicaSet] });
+  const toy = { ...plan(Memcached, { pods }), manages: [Deployment], reads: [Pod, ReplicaSet] };
   const cloud = await Cloud.start({ plans: [toy] });
   cloud.apply({ apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Memcached', metadata: { name: 'toy' } });
   await cloud.ready(Memcached, 'toy');

@@ -21,7 +21,7 @@ const toyObject = (more: object = {}) => ({
 
 /** A kind of ours with rows that a test wrote, on the embedded cluster. */
 async function world(rows: Record<string, Row<Toy, unknown>>, options: CloudOptions = {}) {
-  const toy = plan(Memcached, rows, { manages: [ConfigMap, Secret, Job], reads: [Pod] });
+  const toy = { ...plan(Memcached, rows), manages: [ConfigMap, Secret, Job], reads: [Pod] };
   const cloud = await Cloud.start({ plans: [toy], ...options });
   cloud.apply(toyObject());
   const condition = (type = 'Ready'): Condition | undefined => cloud.condition(Memcached, 'toy', type);
@@ -300,7 +300,7 @@ describe('writes', () => {
   it('rule 3: an object that is not ours is left alone and named; handed over, it is taken', async () => {
     const a = row('A', { run: cx => cx.apply(ConfigMap, map('theirs', { mine: 'yes' })) });
     const path = `/api/v1/namespaces/${NS}/configmaps`;
-    const cloud = await Cloud.start({ plans: [plan(Memcached, { a }, { manages: [ConfigMap] })] });
+    const cloud = await Cloud.start({ plans: [{ ...plan(Memcached, { a }), manages: [ConfigMap] }] });
     cloud.store.handle({ method: 'POST', path, body: { metadata: { name: 'theirs' }, data: { theirs: 'yes' } } });
     cloud.apply(toyObject());
     await cloud.settle();

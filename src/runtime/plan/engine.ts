@@ -21,7 +21,8 @@ import {
   USERS,
 } from './names.ts';
 import { conditionFor, type Outcome, outcomeOf, readyFor } from './outcome.ts';
-import { Pass, type Shared } from './pass.ts';
+import { Pass } from './pass/pass.ts';
+import type { Shared } from './pass/walk.ts';
 import { conditionOf } from './ready.ts';
 import type { Plan, Row, Version } from './row.ts';
 import type { Tracker } from './tracker.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Deployment, Secret } from '../../kube/resource.ts';
-import { Memory } from './pass.ts';
+import { Memory } from './pass/memory.ts';
 
 const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } };
 

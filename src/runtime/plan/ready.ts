@@ -142,15 +142,22 @@ export function jobExit(pods: readonly Live[]): number | undefined {
 }
 
 export const conditionOf = (
-  live: Live | DeepReadonly<{ status?: unknown }>,
+  live: Live | { readonly status?: unknown },
   type: string,
 ): DeepReadonly<Condition> | undefined =>
   ((live as Live).status as DeepReadonly<{ conditions?: Condition[] }> | undefined)?.conditions?.find(
     c => c.type === type,
   );
 
+/** What tells of any object whether it is Ready. */
+interface Standing {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly generation?: number };
+  readonly status?: unknown;
+}
+
 /** Rule 8: Ready counts only when it speaks of the current generation. */
-export function isReady(live: Live): boolean {
+export function isReady(live: Standing): boolean {
   const ready = conditionOf(live, 'Ready');
   const observed = (live.status as { observedGeneration?: number } | undefined)?.observedGeneration;
   return ready?.status === 'True' && observed === live.metadata.generation;
@@ -159,19 +166,16 @@ export function isReady(live: Live): boolean {
 type Told = DeepReadonly<{ causes?: StatusCause[] }>;
 
 /** Why a condition of ours is not True, as data; undefined where it is, and where an earlier operator wrote the status. */
-export const statusCause = (
-  live: Live | DeepReadonly<{ status?: unknown }>,
-  type: string,
-): DeepReadonly<StatusCause> | undefined =>
-  ((live as Live).status as Told | undefined)?.causes?.find(cause => cause.type === type);
+export const statusCause = (live: { readonly status?: unknown }, type: string): DeepReadonly<StatusCause> | undefined =>
+  (live.status as Told | undefined)?.causes?.find(cause => cause.type === type);
 
 /** Throws unless an object of ours is Ready: with the cause of it, so that the top names what has to be mended, and once. */
-export function assertReady(live: Live): void {
+export function assertReady(live: Standing): void {
   if (!isReady(live)) throw notReady(live);
 }
 
 /** Why an object waits for another one of ours that is not Ready, or not with a `condition` of it. */
-export function notReady(live: Live, type = 'Ready'): Unmet {
+export function notReady(live: Standing, type = 'Ready'): Unmet {
   const isFalse = (of: string): boolean => conditionOf(live, of)?.status === 'False';
   // What is not even begun has no cause of its own.
   const shown = isFalse(type) ? type : 'Ready';
@@ -193,7 +197,11 @@ export function notReady(live: Live, type = 'Ready'): Unmet {
 }
 
 /** What people read of a cause. Ready's own text begins with the condition that it tells of. */
-function textOf(live: Live, condition: DeepReadonly<Condition>, cause: DeepReadonly<StatusCause> | undefined): string {
+function textOf(
+  live: Standing,
+  condition: DeepReadonly<Condition>,
+  cause: DeepReadonly<StatusCause> | undefined,
+): string {
   const of = cause?.condition !== undefined && statusCause(live, cause.condition) ? cause.condition : undefined;
   return (of === undefined ? undefined : conditionOf(live, of)?.message) ?? condition.message;
 }

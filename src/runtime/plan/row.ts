@@ -1,5 +1,5 @@
 import type { DeepReadonly } from '../../kube/object.ts';
-import type { Resource } from '../../kube/resource.ts';
+import { type Resource, resourceName } from '../../kube/resource.ts';
 import type { Cx, EachCx } from './cx.ts';
 import type { Managed } from './managed.ts';
 import type { Unmet } from './unmet.ts';
@@ -24,6 +24,10 @@ export interface Row<O extends Managed, T> {
   readonly off: ((cx: Cx<O>) => Promise<void>) | undefined;
   /** Its condition says something worth knowing, and Ready does not hang on it. */
   readonly aside: boolean;
+  /** Resources it writes: RBAC and informers follow from this, and writing another one is a programmer's error. */
+  readonly manages: readonly Resource[];
+  /** Resources it only reads, beyond Secrets. */
+  readonly reads: readonly Resource[];
   /** For things that the user counts: this row is many, one per key, and `run` and `undo` above are not used. */
   readonly each?: Each<O>;
 }
@@ -48,7 +52,11 @@ export interface Keyed {
 type Needs<O extends Managed> = Readonly<Record<string, Row<O, unknown>>>;
 type Values<N> = { readonly [K in keyof N]: N[K] extends Row<infer _O, infer T> ? T : never };
 
-interface Always<O extends Managed, N extends Needs<O>, T> {
+interface Declared {
+  manages?: readonly Resource[];
+  reads?: readonly Resource[];
+}
+interface Always<O extends Managed, N extends Needs<O>, T> extends Declared {
   needs?: N;
   uses?: readonly Row<O, unknown>[];
   run(cx: Cx<O>, needed: Values<N>): Promise<T>;
@@ -76,7 +84,7 @@ interface RowOf<O extends Managed> {
   ): Row<O, ReadonlyMap<string, T>>;
 }
 
-interface PerKey<O extends Managed, N extends Needs<O>, I extends Keyed, T> {
+interface PerKey<O extends Managed, N extends Needs<O>, I extends Keyed, T> extends Declared {
   needs?: N;
   uses?: readonly Row<O, unknown>[];
   over(object: DeepReadonly<O>): readonly I[];
@@ -100,6 +108,8 @@ export function rowsOf<O extends Managed>(): RowOf<O> {
     undo: row.undo,
     off: row.off,
     aside: row.aside ?? false,
+    manages: row.manages ?? [],
+    reads: row.reads ?? [],
   });
   const each = (type: string, row: PerKey<O, Needs<O>, never, unknown>): Row<O, unknown> => ({
     type,
@@ -110,18 +120,24 @@ export function rowsOf<O extends Managed>(): RowOf<O> {
     undo: undefined,
     off: undefined,
     aside: false,
+    manages: row.manages ?? [],
+    reads: row.reads ?? [],
     each: { over: row.over, first: row.first, status: row.status, run: row.run as Each<O>['run'], undo: row.undo },
   });
   return Object.assign(one, { each }) as RowOf<O>;
 }
 
+/** What the variable of a row is called: its condition without `Ready`, `databaseSync` for DatabaseSyncReady. */
+export const rowName = (type: string): string =>
+  type.replace(/(?<=.)Ready$/, '').replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]+$|^[A-Z]/, capitals => capitals.toLowerCase());
+
 export interface Plan<O extends Managed = Managed> {
   readonly kind: Resource;
   /** Each after everything it needs. */
   readonly rows: readonly Row<O, unknown>[];
-  /** Resources it writes: RBAC and informers follow from this, and writing another one is a programmer's error. */
+  /** What its rows write. */
   readonly manages: readonly Resource[];
-  /** Resources it only reads, beyond Secrets. */
+  /** What its rows read, and who names it. */
   readonly reads: readonly Resource[];
   /** Objects that name this one, as `Keystone keystone`: its deletion waits for them. */
   readonly users: ((cx: Cx<O>) => readonly string[]) | undefined;
@@ -158,10 +174,14 @@ export interface Version<O extends Managed = Managed> {
   readonly proved: (object: DeepReadonly<O>) => Readonly<Record<string, unknown>>;
 }
 
+/** Objects that name this one, and where to look for them. */
+export interface Users<O extends Managed> {
+  readonly reads: readonly Resource[];
+  readonly list: (cx: Cx<O>) => readonly string[];
+}
+
 export interface PlanOptions<O extends Managed = Managed> {
-  readonly users?: (cx: Cx<O>) => readonly string[];
-  readonly manages?: readonly Resource[];
-  readonly reads?: readonly Resource[];
+  readonly users?: Users<O>;
   readonly external?: boolean;
 }
 
@@ -183,9 +203,13 @@ export function plan<O extends Managed>(
   return {
     kind,
     rows: ordered,
-    manages: options.manages ?? [],
-    reads: options.reads ?? [],
-    users: options.users,
+    manages: distinct(ordered.flatMap(row => row.manages)),
+    reads: distinct([...ordered.flatMap(row => row.reads), ...(options.users?.reads ?? [])]),
+    users: options.users?.list,
     external: options.external ?? false,
   };
 }
+
+const distinct = (resources: readonly Resource[]): readonly Resource[] => [
+  ...new Map(resources.map(each => [resourceName(each), each])).values(),
+];

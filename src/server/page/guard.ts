@@ -61,31 +61,30 @@ const NEEDS: Readonly<Record<Need, readonly { group: string; resource: string }[
   ],
 };
 
-/**
- * For a server that others can reach: the API server says whose token it is (TokenReview) and whether that user may list
- * what is shown (SubjectAccessReview). The token comes as `Bearer`, or as the password of the browser's own question.
- */
-export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions): Guard {
-  const [welcome, unwelcome] = [new Lru<string, Kept>(MOST_REMEMBERED), new Lru<string, Kept>(MOST_REMEMBERED)];
-  /** Two questions about one token are one. At most as many as are checked and wait. */
-  const asked = new Map<string, Promise<Verdict>>();
-  const inLine = line(MOST_CHECKED, MOST_WAITING);
-  const ask = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
-    const answer = await transport.send({ method: 'POST', path, body, timeout: 10_000 });
-    if (answer.status >= 300)
-      throw new Error(
-        answer.status === 403
-          ? 'the operator may not check tokens: bind its service account to the ClusterRole system:auth-delegator'
-          : `the API server answered ${answer.status} when a token was checked`,
-      );
-    const { status } = (answer.body ?? {}) as { status?: unknown };
-    // A page of a proxy is no verdict: read as one, it would turn everybody away and end every open stream.
-    if (typeof status !== 'object' || status === null || Array.isArray(status))
-      throw new Error('the API server answered no verdict when a token was checked: look at any proxy before it');
-    return status as Record<string, unknown>;
-  };
-  const judge = async (token: string, need: Need): Promise<Verdict> => {
-    const { authenticated, user } = (await ask('/apis/authentication.k8s.io/v1/tokenreviews', {
+async function ask(
+  transport: TokenGuardOptions['transport'],
+  path: string,
+  body: object,
+): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await transport.send({ method: 'POST', path, body, timeout: 10_000 });
+  if (answer.status >= 300)
+    throw new Error(
+      answer.status === 403
+        ? 'the operator may not check tokens: bind its service account to the ClusterRole system:auth-delegator'
+        : `the API server answered ${answer.status} when a token was checked`,
+    );
+  const { status } = (answer.body ?? {}) as { status?: unknown };
+  // A page of a proxy is no verdict: read as one, it would turn everybody away and end every open stream.
+  if (typeof status !== 'object' || status === null || Array.isArray(status))
+    throw new Error('the API server answered no verdict when a token was checked: look at any proxy before it');
+  return status as Record<string, unknown>;
+}
+
+/** What the API server says of a token: whether it knows it, and whether its user may see what is asked for. */
+const judgeFor =
+  ({ transport, namespaces }: Pick<TokenGuardOptions, 'transport' | 'namespaces'>) =>
+  async (token: string, need: Need): Promise<Verdict> => {
+    const { authenticated, user } = (await ask(transport, '/apis/authentication.k8s.io/v1/tokenreviews', {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenReview',
       spec: { token },
@@ -93,7 +92,7 @@ export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions):
     if (!authenticated || !user?.username) return unknown('the API server does not know this token');
     for (const { group, resource } of NEEDS[need])
       for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
-        const { allowed } = await ask('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        const { allowed } = await ask(transport, '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
           apiVersion: 'authorization.k8s.io/v1',
           kind: 'SubjectAccessReview',
           spec: {
@@ -114,6 +113,17 @@ export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions):
       }
     return OK;
   };
+
+/**
+ * For a server that others can reach: the API server says whose token it is (TokenReview) and whether that user may list
+ * what is shown (SubjectAccessReview). The token comes as `Bearer`, or as the password of the browser's own question.
+ */
+export function tokenGuard({ transport, clock, namespaces }: TokenGuardOptions): Guard {
+  const [welcome, unwelcome] = [new Lru<string, Kept>(MOST_REMEMBERED), new Lru<string, Kept>(MOST_REMEMBERED)];
+  /** Two questions about one token are one. At most as many as are checked and wait. */
+  const asked = new Map<string, Promise<Verdict>>();
+  const inLine = line(MOST_CHECKED, MOST_WAITING);
+  const judge = judgeFor({ transport, namespaces });
   return async (headers, need) => {
     const token = tokenIn(headers.authorization);
     if (token === undefined) return unknown('a token of the cluster is needed: as Bearer, or as the password');

@@ -7,25 +7,15 @@ import { ADOPT_ANNOTATION } from '../../runtime/plan/names.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { fieldMissing, stall, subjectOf } from '../../runtime/plan/unmet.ts';
 import { configSecret } from '../config.ts';
-import { rotation, suffixOf } from '../credentials.ts';
+import { noRotationRow, suffixOf } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
 import { type Process, podSpec } from '../pod.ts';
-import { REFERENCES, usersBy, usersWith } from '../users.ts';
+import { REFERENCES, usersBy } from '../users.ts';
 import { CLIENTS, type Client, capsOf, cephKey, fsidIn, keyIn, keyring, type Pool } from './keys.ts';
 import { clientSecret, POOL_SUFFIX, poolsOf } from './link.ts';
-import {
-  blockPools,
-  type Context,
-  cluster,
-  drop,
-  ROOK_MANAGES,
-  ROOK_READS,
-  rookKeys,
-  rookLogin,
-  rookUsers,
-} from './rook.ts';
+import { blockPools, type Context, drop, ROOK_READS, rookKeys, rookLogin, rookUsers, runCluster } from './rook.ts';
 import { type CephOwner, dropScript, SCRIPTS, setupFiles, setupScript, TAKEN } from './scripts.ts';
 
 const row = rowsOf<ObjectOf<typeof CephStorage>>();
@@ -97,9 +87,11 @@ async function givenKeys(cx: Context, secret: string): Promise<Keys> {
   return keys;
 }
 
-const managed = row('ClusterReady', {
+const cluster = row('ClusterReady', {
   when: ({ spec }) => spec.rook !== undefined,
-  run: cluster,
+  manages: [CephCluster],
+  reads: ROOK_READS,
+  run: runCluster,
   undo: async cx => {
     const { rook, deletionPolicy } = cx.spec;
     if (rook && deletionPolicy === 'Delete') await drop(cx, CephCluster, [rook.clusterName]);
@@ -107,7 +99,8 @@ const managed = row('ClusterReady', {
 });
 
 const input = row('InputReady', {
-  needs: { managed },
+  needs: { cluster },
+  reads: ROOK_READS,
   run: async cx => {
     const found = await login(cx);
     cx.report({ fsid: found.fsid, release: cx.spec.release });
@@ -141,6 +134,7 @@ async function poolSuffix(cx: Context, user: string | undefined): Promise<string
 /** Keys of our own outlive this object, with the data that they open (rule 18). */
 const keys = row('KeysReady', {
   needs: { input },
+  manages: [Secret, CephClient],
   run: async (cx, { input: found }) => {
     const made = await keysOf(cx, found);
     // Earlier versions wrote the Secrets of the services in this row: services use them until the next row has.
@@ -200,6 +194,8 @@ async function tellAdopted(cx: Context, pools: readonly Pool[]): Promise<void> {
 
 const pools = row('PoolsReady', {
   needs: { input, keys },
+  manages: [Job, Secret, CephBlockPool],
+  reads: [Pod, ReplicaSet],
   run: async (cx, { input: found, keys }) => {
     const all = poolsOf(cx.object, found.admin && (await poolSuffix(cx, keys.get('glance')?.user)));
     if (cx.spec.rook) await blockPools(cx, all);
@@ -234,8 +230,9 @@ const pools = row('PoolsReady', {
  * One Secret per service, written when Ceph knows its key and has its pools: Cinder gives up on a cluster that refuses it
  * at its start, and Glance does not start.
  */
-const clients = row('ClientSecretsReady', {
+const clientSecrets = row('ClientSecretsReady', {
   needs: { input, keys, pools },
+  manages: [Secret],
   run: async (cx, { input: found, keys }) => {
     const { conf, fsid } = found;
     for (const [client, { user, key }] of keys) {
@@ -250,13 +247,10 @@ const clients = row('ClientSecretsReady', {
   },
 });
 
+const rotation = noRotationRow<ObjectOf<typeof CephStorage>>();
+
 export const ceph = plan(
   CephStorage,
-  { input, keys, pools, clients, rotating: rotation<ObjectOf<typeof CephStorage>>(() => [], {}) },
-  {
-    manages: [Secret, Job, ...ROOK_MANAGES],
-    reads: [Pod, ReplicaSet, ...ROOK_READS, ...usersWith(REFERENCES.CephStorage.field)],
-    users: usersBy(REFERENCES.CephStorage),
-    external: true,
-  },
+  { cluster, input, keys, pools, clientSecrets, rotation },
+  { users: usersBy(REFERENCES.CephStorage), external: true },
 );

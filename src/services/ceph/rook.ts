@@ -93,10 +93,10 @@ function settled(cx: Context, live: Live): void {
     });
 }
 
-export async function cluster(cx: Context): Promise<void> {
+export async function runCluster(cx: Context): Promise<void> {
   const { rook } = cx.spec;
   if (rook === undefined) return;
-  for (const resource of ROOK_MANAGES) installed(cx, resource);
+  for (const resource of [CephCluster, CephBlockPool, CephClient]) installed(cx, resource);
   const live = await have(cx, CephCluster, rook.clusterName, () => {
     const { storage, network, monitors } = rook;
     if (Object.keys(storage ?? {}).length === 0)
@@ -204,5 +204,5 @@ export async function drop(cx: Context, resource: Resource, names: readonly stri
   await cx.all(gone);
 }
 
-export const ROOK_MANAGES = [CephCluster, CephBlockPool, CephClient] as const;
+/** What must be looked at of Rook itself. */
 export const ROOK_READS = [ConfigMap, CustomResourceDefinition] as const;

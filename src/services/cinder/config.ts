@@ -6,7 +6,7 @@ import { write } from '../../oslo/write.ts';
 import { type CephLink, cephFiles, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
 import { authToken, cafile, userSection } from '../sections.ts';
-import type { ConfigInput } from '../service.ts';
+import type { ConfigInput } from '../standard/table.ts';
 import { backupMounts, PRIVSEP } from './rights.ts';
 
 export type CinderSpec = SpecOf<typeof Cinder>;
@@ -20,6 +20,9 @@ export interface CinderInput {
 
 type Input = ConfigInput<CinderSpec, CinderInput>;
 
+export const OWNER = { name: 'cinder', user: 42407, image: 'cinder-api' };
+export const PORT = 8776;
+export const OVERWRITES = ['policy.yaml', 'api-paste.ini', 'resource_filters.json'];
 export const STATE = '/var/lib/cinder';
 
 /** A file in the folder that oslo reads, beside the one that all pods share. */

@@ -5,7 +5,7 @@ import type { Section, Sections } from '../../oslo/model.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { type CephLink, cephFiles, cephLink, confPath } from '../ceph/link.ts';
 import type { ConfigFile } from '../config.ts';
-import type { IdentityLink } from '../links.ts';
+import type { IdentityLink } from '../links/types.ts';
 import { type SwiftLink, swiftFile, swiftLink, swiftSection } from '../swift.ts';
 
 type Spec = DeepReadonly<SpecOf<typeof Glance>>;

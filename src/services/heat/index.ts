@@ -5,14 +5,15 @@ import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { fieldMissing, stall, subjectOf } from '../../runtime/plan/unmet.ts';
 import { password } from '../../world/world.ts';
+import type { Login } from '../credentials.ts';
 import { endpointsOf } from '../expose.ts';
-import { type IdentityLink, identityAdmin } from '../links.ts';
+import { identityAdmin } from '../links/identity.ts';
 import { authToken, caFile, loginSection, userSection } from '../sections.ts';
-import { type ConfigInput, openstackService } from '../service.ts';
+import { openstackService } from '../standard/service.ts';
+import type { ConfigInput } from '../standard/table.ts';
 import { daemon, uwsgi } from '../workload.ts';
 
 type Context = Cx<ObjectOf<typeof Heat>>;
-type Login = Pick<IdentityLink, 'user' | 'password'>;
 
 const CFN_PORT = 8000;
 /** heat-engine refuses to start with another length, or cuts it (openstack-facts 12). */
@@ -52,10 +53,8 @@ async function domainKeeper(cx: Context): Promise<Login> {
       `spec.keystoneSecret is set and spec.stackDomainAdminSecret is not: nobody can make domain ${stackDomain}`,
       `make the domain, the role ${STACK_USER} and an administrator of the domain, and name his Secret there`,
     );
-  const keeper = await cx.generate(`${cx.name}-stack-domain`, () => ({
-    user: `${cx.name}_domain_admin`,
-    password: password(cx.random),
-  }));
+  const made = () => ({ user: `${cx.name}_domain_admin`, password: password(cx.random) });
+  const keeper = await cx.generate(`${cx.name}-stack-domain`, made);
   await cx.effect();
   await admin.ensureRole(STACK_USER);
   await admin.ensureDomain(stackDomain, keeper.user, keeper.password, await cx.claim(keeper));

@@ -5,11 +5,11 @@ import { Deployment } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { password } from '../../world/world.ts';
 import { plainTexts } from '../config.ts';
-import { rotation } from '../credentials.ts';
+import { noRotationRow } from '../credentials.ts';
 import { endpointsOf } from '../expose.ts';
 import { internalUrl } from '../keystone/address.ts';
 import { workloadName } from '../names.ts';
-import { linkedService } from '../service.ts';
+import { linkedService } from '../standard/service.ts';
 import { trustOf } from '../tls/trust.ts';
 import { uwsgi } from '../workload.ts';
 import { type HorizonInput, STATIC, settingsText } from './settings.ts';
@@ -84,5 +84,5 @@ export const horizon = linkedService<typeof Horizon, HorizonInput>(
     ],
   },
   {},
-  () => ({ rotating: rotation(() => [], {}) }),
+  () => ({ rotation: noRotationRow() }),
 );

@@ -1,6 +1,6 @@
 import { type Literal, python } from '../../world/quote/python.ts';
 import { urlOf } from '../../world/quote/url.ts';
-import type { CacheLink } from '../links.ts';
+import type { CacheLink } from '../links/types.ts';
 import { CA_BUNDLE } from '../tls/trust.ts';
 
 export const STATIC = '/var/lib/openstack-dashboard/static';

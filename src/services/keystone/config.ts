@@ -1,6 +1,7 @@
 import type { DeepReadonly } from '../../kube/object.ts';
 import { at, conf } from '../../oslo/conf.ts';
-import { type CacheLink, type DatabaseLink, databaseUrl } from '../links.ts';
+import { databaseUrl } from '../links/database.ts';
+import type { CacheLink, DatabaseLink } from '../links/types.ts';
 import { cacheSection, databaseSection, logging } from '../sections.ts';
 import type { KeystoneObject } from './address.ts';
 

@@ -1,26 +1,24 @@
 import { MariaDB } from '../../../api/openstack/mariadb.ts';
-import {
-  CronJob,
-  Job,
-  NetworkPolicy,
-  PersistentVolumeClaim,
-  Secret,
-  Service,
-  StatefulSet,
-  StorageClass,
-} from '../../kube/resource.ts';
+import { CronJob, Job, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { configSecret, plainText } from '../config.ts';
-import { type Account, keep, type Login, rotation, USERS } from '../credentials.ts';
+import { type Account, keep, type Login, rotationRow, USERS } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
 import { imageOf } from '../images.ts';
 import type { Place } from '../names.ts';
-import { isolation } from '../network.ts';
+import { networkPolicyRow } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
-import { checkServer, deployed, serverCertificate, serverPods, serverServices, serverStart } from '../server.ts';
-import { MANAGES, overTls, READS, type Shown } from '../tls/certificate.ts';
+import {
+  checkServer,
+  deployed,
+  serverCertificateRow,
+  serverExposeRow,
+  serverStart,
+  serverWorkloadsRow,
+} from '../server.ts';
+import { overTls, type Shown } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
 import { endOf, fingerprint } from '../tls/x509.ts';
 import { REFERENCES, usersBy } from '../users.ts';
@@ -33,6 +31,8 @@ const LOOK_AGAIN = 15_000;
 
 const input = row('InputReady', {
   when: deployed,
+  manages: [Secret],
+  reads: USERS,
   run: async cx => {
     // Before anything that goes on without TLS, our own connections too.
     const requireTls = await stepBack(cx);
@@ -60,12 +60,13 @@ const input = row('InputReady', {
   },
 });
 
-const own = serverCertificate<MariaDBObject>();
+const certificate = serverCertificateRow<MariaDBObject>();
 
 const config = row('ConfigReady', {
-  needs: { input, own },
+  needs: { input, certificate },
   when: deployed,
-  run: async (cx, { input, own }) => {
+  manages: [Secret],
+  run: async (cx, { input, certificate }) => {
     const process: Process = {
       name: 'mariadb',
       image: imageOf('mariadb-server', cx.spec, cx.env),
@@ -79,11 +80,11 @@ const config = row('ConfigReady', {
       // A second is not enough for a client to start on a busy node.
       readiness: { exec: { command: PING }, periodSeconds: 5, timeoutSeconds: 10 },
       liveness: { exec: { command: PING }, periodSeconds: 30, timeoutSeconds: 20, failureThreshold: 4 },
-      volumes: tlsVolumes(undefined, own),
+      volumes: tlsVolumes(undefined, certificate),
     };
     const { root, requireTls } = input ?? { root: { user: ROOT, password: '' }, requireTls: false };
-    const mark = await rootMark(cx, root, own, requireTls);
-    const files = mariadbFiles(mark, await plainText(cx), own !== undefined);
+    const mark = await rootMark(cx, root, certificate, requireTls);
+    const files = mariadbFiles(mark, await plainText(cx), certificate !== undefined);
     return { process, config: await configSecret(cx, [...files, kollaStart(process, files, serverStart(cx))]) };
   },
 });
@@ -128,9 +129,9 @@ async function rootMark(
 /** Key of the init Secret: when the certificate ends that the server was last given, in milliseconds. */
 const END = 'certificate-end';
 
-const expose = serverServices<MariaDBObject>(() => ({ mysql: PORT }));
+const expose = serverExposeRow<MariaDBObject>(() => ({ mysql: PORT }));
 
-const pods = serverPods<MariaDBObject>({ config, expose }, (cx, process) => {
+const workloads = serverWorkloadsRow<MariaDBObject>({ config, expose }, (cx, process) => {
   const { image, volumes = [] } = process;
   const init = {
     name: 'init',
@@ -148,38 +149,34 @@ const pods = serverPods<MariaDBObject>({ config, expose }, (cx, process) => {
 });
 
 const answering = row('Answering', {
-  needs: { pods, own },
-  run: async (cx, { own }) => {
+  needs: { workloads, certificate },
+  run: async (cx, { certificate }) => {
     const sql = cx.cloud.sql(await adminAddress(cx, cx.object));
     await sql.check();
     // It reads its files when it is told to, and the pod may get them a minute after us.
-    if (own && (await sql.ensureCertificate(fingerprint(own.crt) ?? ''))) cx.again(LOOK_AGAIN);
+    if (certificate && (await sql.ensureCertificate(fingerprint(certificate.crt) ?? ''))) cx.again(LOOK_AGAIN);
   },
 });
 
 /** Beside Ready: a cloud whose database takes plain connections too works. */
-const transport = row('SecureTransport', {
+const secureTransport = row('SecureTransport', {
   needs: { answering, input },
+  reads: [...USERS, CronJob, Job, ...CLIENTS],
   aside: true,
   when: object => deployed(object) && (overTls(object.spec) || object.status?.secureTransport === true),
   run: (cx, { input }) => settle(cx, input?.requireTls ?? false),
 });
 
-const rotating = rotation<MariaDBObject>(cx => (cx.spec.secret || cx.spec.external ? [] : [rootAccount(cx)]), {
+const rotation = rotationRow<MariaDBObject>(cx => (cx.spec.secret || cx.spec.external ? [] : [rootAccount(cx)]), {
   input,
 });
-const network = isolation<MariaDBObject>(() => [
+const networkPolicy = networkPolicyRow<MariaDBObject>(() => [
   // cinder-volume is on the network of its node when its disks are.
   { ports: [PORT], from: ['database', { nodesOf: 'database' }, 'operator'] },
 ]);
 
 export const mariadb = plan(
   MariaDB,
-  { input, own, config, expose, pods, answering, transport, network, rotating },
-  {
-    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
-    reads: [...USERS, CronJob, Job, StorageClass, ...READS, ...CLIENTS],
-    users: usersBy(REFERENCES.MariaDB),
-    external: true,
-  },
+  { input, certificate, config, expose, workloads, answering, secureTransport, networkPolicy, rotation },
+  { users: usersBy(REFERENCES.MariaDB), external: true },
 );

@@ -1,16 +1,16 @@
 import { Memcached } from '../../../api/openstack/memcached.ts';
-import { NetworkPolicy, Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
+import { Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { configSecret, overwrittenFiles, plainText, START } from '../config.ts';
-import { rotation } from '../credentials.ts';
+import { noRotationRow } from '../credentials.ts';
 import { applyService } from '../expose.ts';
 import { imageOf } from '../images.ts';
 import { podLabels } from '../names.ts';
-import { clientsOnNodes, isolation } from '../network.ts';
+import { clientsOnNodes, networkPolicyRow } from '../network.ts';
 import { overrideOf } from '../override.ts';
 import { askedBy, kollaStart, type Process, podTemplate } from '../pod.ts';
 import { reportPods, serverStart } from '../server.ts';
-import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { certificateRow } from '../standard/certificate.ts';
 import { OWN_CERTIFICATE, OWN_KEY, tlsVolumes } from '../tls/trust.ts';
 import { budget } from '../workload.ts';
 import { type MemcachedObject, memcachedHosts, memcachedServers, PORT } from './address.ts';
@@ -23,10 +23,7 @@ const input = row('InputReady', {
   },
 });
 
-const own = row('CertificateReady', {
-  when: object => overTls(object.spec),
-  run: cx => certificate(cx, { hosts: memcachedHosts(cx.object, cx) }),
-});
+const certificate = certificateRow<MemcachedObject>(cx => ({ hosts: memcachedHosts(cx.object, cx) }));
 
 /** Plain, and heard only within the pod: memcached reads its certificate again when a client says so, and nobody else shall. */
 const INNER = 11210;
@@ -56,10 +53,11 @@ const probes = (tls: boolean) =>
     : { readiness: { tcpSocket: { port: PORT } }, liveness: { tcpSocket: { port: PORT }, periodSeconds: 30 } };
 
 const config = row('ConfigReady', {
-  needs: { input, own },
-  run: async (cx, { own }) => {
+  needs: { input, certificate },
+  manages: [Secret],
+  run: async (cx, { certificate }) => {
     const { memoryMB, maxConnections } = cx.spec;
-    const tls = own !== undefined;
+    const tls = certificate !== undefined;
     const given = (await plainText(cx)).split(/\s+/).filter(arg => arg !== '');
     const process: Process = {
       name: 'memcached',
@@ -84,13 +82,14 @@ const config = row('ConfigReady', {
       // The cache fills up in time, and is not set aside before.
       requests: { cpu: '10m', memory: '64Mi' },
       ...probes(tls),
-      ...(tls && { volumes: [...tlsVolumes(undefined, own)] }),
+      ...(tls && { volumes: [...tlsVolumes(undefined, certificate)] }),
     };
     return { process, config: await configSecret(cx, [kollaStart(process, [], serverStart(cx))]) };
   },
 });
 
 const expose = row('ExposeReady', {
+  manages: [Service],
   run: async cx => {
     const selector = podLabels('Memcached', cx.name, 'memcached');
     await applyService(cx, { name: cx.name, ports: { memcached: PORT }, selector, headless: 'alone' });
@@ -98,8 +97,10 @@ const expose = row('ExposeReady', {
   },
 });
 
-const pods = row('WorkloadsReady', {
+const workloads = row('WorkloadsReady', {
   needs: { config },
+  manages: [PodDisruptionBudget, StatefulSet],
+  reads: [Pod],
   run: async (cx, { config }) => {
     const labels = podLabels('Memcached', cx.name, 'memcached');
     await budget(cx, cx.name, labels, cx.spec.replicas);
@@ -123,19 +124,15 @@ const pods = row('WorkloadsReady', {
   },
 });
 
-const rotating = rotation<MemcachedObject>(() => [], {});
+const rotation = noRotationRow<MemcachedObject>();
 
 /**
  * It asks nobody for a password, so nobody else may come near, not even the operator. Nor a node: what is on the network
  * of one (Nova's computes, cinder-volume with a disk of the node) checks no tokens, and so caches none.
  */
-const network = isolation<MemcachedObject>(() => [{ ports: [PORT], from: ['cache'] }]);
-
-export const memcached = plan(
-  Memcached,
-  { input, own, config, expose, pods, network, rotating },
-  {
-    manages: [NetworkPolicy, PodDisruptionBudget, Secret, Service, StatefulSet, ...MANAGES],
-    reads: [Pod, ...READS, ...clientsOnNodes('cache')],
-  },
+const networkPolicy = networkPolicyRow<MemcachedObject>(
+  () => [{ ports: [PORT], from: ['cache'] }],
+  clientsOnNodes('cache'),
 );
+
+export const memcached = plan(Memcached, { input, certificate, config, expose, workloads, networkPolicy, rotation });

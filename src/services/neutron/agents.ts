@@ -10,7 +10,7 @@ import { POWERLESS, SWITCH } from '../ovn/chassis.ts';
 import { ovsdbScript, scriptArgv, switchScript, VSWITCHD_CTL } from '../ovn/scripts.ts';
 import { askedBy } from '../pod.ts';
 import { busSections, logging } from '../sections.ts';
-import type { ConfigInput } from '../service.ts';
+import type { ConfigInput } from '../standard/table.ts';
 import type { Workload } from '../workload.ts';
 import { isOvs, STATE } from './config.ts';
 

@@ -6,7 +6,7 @@ import { write } from '../../oslo/write.ts';
 import type { ConfigFile } from '../config.ts';
 import { clientSection, type OvnLink } from '../ovn/address.ts';
 import { authToken, userSection } from '../sections.ts';
-import type { ConfigInput } from '../service.ts';
+import type { ConfigInput } from '../standard/table.ts';
 import { PROCESSES } from '../uwsgi.ts';
 
 /** The fabric, or with agents what those of metadata must know. */

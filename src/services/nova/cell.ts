@@ -4,7 +4,7 @@ import { NovaCompute } from '../../../api/nova/compute.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../../api/nova/metadata.ts';
 import { NovaNoVNCProxy } from '../../../api/nova/novncproxy.ts';
-import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
+import type { DeepReadonly } from '../../kube/object.ts';
 import { Secret, Service } from '../../kube/resource.ts';
 import { write } from '../../oslo/write.ts';
 import { hashOf } from '../../runtime/plan/canonical.ts';
@@ -16,7 +16,8 @@ import { encoded } from '../encoded.ts';
 import { hostAddress } from '../hosts.ts';
 import { IMAGES } from '../images.ts';
 import { type Exposed, ingressUrl } from '../ingress.ts';
-import { readBus, readIdentity } from '../links.ts';
+import { readBus } from '../links/bus.ts';
+import { readIdentity } from '../links/identity.ts';
 import { type Place, serviceHost } from '../names.ts';
 import { overTls, schemeOf } from '../tls/certificate.ts';
 import { trust } from '../tls/trust.ts';
@@ -74,6 +75,7 @@ const input = row('InputReady', {
 
 const conductor = row('ConductorReady', {
   needs: { input },
+  manages: [NovaConductor],
   run: async cx => {
     const { conductorServiceTemplate, apiDatabaseSecret, cellMappingsSecret } = cx.spec;
     const spec = {
@@ -82,21 +84,23 @@ const conductor = row('ConductorReady', {
       ...trustOnly(cx.spec),
       ...(isCell0(cx.object) && { apiDatabaseSecret, ...(cellMappingsSecret && { cellMappingsSecret }) }),
     } as Partial<InputOf<typeof NovaConductor>>;
-    assertReady((await cx.child(NovaConductor, conductorName(cx), spec)) as DeepReadonly<AnyObject>);
+    await cx.readyChild(NovaConductor, conductorName(cx), spec);
   },
 });
 
-const console_ = row('ConsoleReady', {
+const console = row('ConsoleReady', {
   needs: { input },
+  manages: [NovaNoVNCProxy],
   when: hasConsole,
   run: async cx => {
     const spec = { ...bare(cx.spec.noVNCProxyServiceTemplate), ...common(cx), ...served(cx.spec) };
-    assertReady((await cx.child(NovaNoVNCProxy, consoleName(cx), spec)) as DeepReadonly<AnyObject>);
+    await cx.readyChild(NovaNoVNCProxy, consoleName(cx), spec);
   },
 });
 
 const metadata = row('MetadataReady', {
   needs: { input },
+  manages: [NovaMetadata],
   when: hasMetadata,
   run: async cx => {
     const { metadataSecret } = cx.spec;
@@ -106,12 +110,14 @@ const metadata = row('MetadataReady', {
       ...inner(cx.spec),
       ...(metadataSecret && { metadataSecret }),
     };
-    assertReady((await cx.child(NovaMetadata, metadataName(cx), spec)) as DeepReadonly<AnyObject>);
+    await cx.readyChild(NovaMetadata, metadataName(cx), spec);
   },
 });
 
 /** For the agents on hosts of this cell, when the cell serves metadata itself. */
-const agents = row('MetadataConfigReady', {
+const metadataConfig = row('MetadataConfigReady', {
+  manages: [Secret],
+  reads: [Service],
   when: hasMetadata,
   run: async cx => {
     const secret = await sharedSecret(cx, cx.spec.metadataSecret);
@@ -124,8 +130,10 @@ const agents = row('MetadataConfigReady', {
 });
 
 /** For nova-compute on hosts outside the cluster: all it needs to find the control plane. */
-const hosts = row('ComputeConfigReady', {
+const computeConfig = row('ComputeConfigReady', {
   needs: { input },
+  manages: [Secret],
+  reads: [Service],
   when: object => !isCell0(object),
   run: async cx => {
     const { messageBusSecret = '', keystoneSecret = '' } = cx.spec;
@@ -158,11 +166,11 @@ const hosts = row('ComputeConfigReady', {
 });
 
 /** Beside Ready: a cell without hosts outside the cluster is whole. */
-const reachable = row('HostsCanReach', {
-  needs: { hosts },
+const hostsCanReach = row('HostsCanReach', {
+  needs: { computeConfig },
   when: object => !isCell0(object),
   aside: true,
-  run: async (cx, { hosts: missing = [] }) => {
+  run: async (cx, { computeConfig: missing = [] }) => {
     if (missing.length > 0)
       throw wait({
         reason: 'NotExposed',
@@ -176,6 +184,7 @@ const reachable = row('HostsCanReach', {
 /** A compute asks the conductor before it does anything. As every edge, this one gates the first start only (rule 9). */
 const computes = row.each('ComputesReady', {
   needs: { input },
+  manages: [NovaCompute],
   over: object =>
     Object.entries(object.spec.novaComputeTemplates ?? {}).map(([name, template]) => ({ name, template })),
   run: async (cx, { name, template }) => {
@@ -192,7 +201,7 @@ const computes = row.each('ComputesReady', {
       ...(nodeNamespace && { nodeNamespace }),
       ...(hasConsole(cx.object) && { consoleURL: consoleUrl(cx) }),
     } as Partial<InputOf<typeof NovaCompute>>;
-    assertReady((await cx.child(NovaCompute, child, spec)) as DeepReadonly<AnyObject>);
+    await cx.readyChild(NovaCompute, child, spec);
   },
 });
 
@@ -208,11 +217,16 @@ function afterConductor(cx: Cx<CellObject>): void {
       next: 'make it',
     });
   }
-  assertReady(conductor as DeepReadonly<AnyObject>);
+  assertReady(conductor);
 }
 
-export const novaCell = plan(
-  NovaCell,
-  { input, conductor, console: console_, metadata, agents, hosts, reachable, computes },
-  { manages: [NovaConductor, NovaNoVNCProxy, NovaMetadata, NovaCompute, Secret], reads: [Service] },
-);
+export const novaCell = plan(NovaCell, {
+  input,
+  conductor,
+  console,
+  metadata,
+  metadataConfig,
+  computeConfig,
+  hostsCanReach,
+  computes,
+});

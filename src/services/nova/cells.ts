@@ -13,11 +13,14 @@ import type { Account } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
 import { cleaningArgv, keepClean } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
-import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
+import { busUrl } from '../links/bus.ts';
+import { databaseUrl } from '../links/database.ts';
+import type { BusLink, DatabaseLink } from '../links/types.ts';
 import { adminAddress } from '../mariadb/address.ts';
 import { podLabels } from '../names.ts';
 import { AWAITED, kollaStart, type PodBlock, type Process, podSpec } from '../pod.ts';
 import type { Expected } from '../reported.ts';
+import { runJob } from '../standard/run-job.ts';
 import { bundleSecret, type Trust, tlsVolumes } from '../tls/trust.ts';
 import { computeHost } from './compute.ts';
 import { checkCell, cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
@@ -67,7 +70,7 @@ export async function cellCas(cx: NovaCx): Promise<readonly (string | undefined)
   const cas = cellsOf(cx.spec).map(async ({ template: { databaseSecret, databaseInstance } }) => {
     if (databaseSecret) return (await cx.secretIfAny(databaseSecret))?.['ca.crt'];
     const server = databaseInstance === undefined ? undefined : cx.get(MariaDB, databaseInstance);
-    return server && isReady(server as DeepReadonly<AnyObject>) ? (await adminAddress(cx, server)).ca : undefined;
+    return server && isReady(server) ? (await adminAddress(cx, server)).ca : undefined;
   });
   return cx.all(cas);
 }
@@ -185,16 +188,13 @@ const jobBlock = ({ spec: { podProfile, imagePullSecrets } }: NovaCx): PodBlock 
   ...(imagePullSecrets && { imagePullSecrets }),
 });
 
-const runJob = (
+const runManage = (
   cx: NovaCx,
   { process, config }: Manage,
   inputs: readonly unknown[],
   secret: boolean,
-): Promise<void> => {
-  const labels = podLabels('Nova', cx.name, process.name);
-  const pod = podSpec(jobBlock(cx), { ...process, requests: AWAITED }, config, labels);
-  return cx.job({ step: process.name, image: process.image, argv: process.argv, inputs, secret, labels, pod });
-};
+): Promise<void> =>
+  runJob(cx, { process: { ...process, requests: AWAITED }, config, block: jobBlock(cx), inputs, secret });
 
 /** Maps the cell, or corrects its mapping. Gives the hash of what was mapped. */
 export async function mapCell(
@@ -213,7 +213,7 @@ export async function mapCell(
   // That of cell0 comes with the API's, which the mapping is written to.
   for (const made of new Set([CELL0, cell])) afterSchema(cx, made);
   const hash = mappingHash(links.api, links.cell, links.bus);
-  await runJob(cx, { process: ensure, config: configOf(cx, cell, hash, starts) }, [hash], true);
+  await runManage(cx, { process: ensure, config: configOf(cx, cell, hash, starts) }, [hash], true);
   return hash;
 }
 
@@ -279,7 +279,7 @@ export async function leaveCell(cx: NovaCx, cell: string): Promise<void> {
     const trusted = bundle && { secret: bundleSecret(cx.name), text: '' };
     const { incarnation } = (await cx.secretIfAny(databaseSecret(cx.name, cell))) ?? {};
     const run = (process: Process): Promise<void> =>
-      runJob(
+      runManage(
         cx,
         { process, config: configOf(cx, cell, process.name, [kollaStart(process, [])]) },
         [incarnation],

@@ -7,7 +7,7 @@ import { DaemonSet } from '../../kube/resource.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { type CephLink, cephFiles, cephLink } from '../ceph/link.ts';
 import { askedBy } from '../pod.ts';
-import { linkedService, neighbours } from '../service.ts';
+import { linkedService, neighbours } from '../standard/service.ts';
 
 import { daemon, type Workload } from '../workload.ts';
 import { computeConf, STATE } from './config.ts';

@@ -4,7 +4,8 @@ import { type Conf, conf } from '../../oslo/conf.ts';
 import { lint } from '../../oslo/lint.ts';
 import { releases } from '../../oslo/options.ts';
 import { write } from '../../oslo/write.ts';
-import { cachesOverTls, databaseUrl } from '../links.ts';
+import { cachesOverTls } from '../links/cache.ts';
+import { databaseUrl } from '../links/database.ts';
 import { busSections, databaseSection, logging } from '../sections.ts';
 import {
   apiConf,

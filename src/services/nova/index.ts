@@ -1,173 +1,52 @@
-import type { AnyKind } from '../../../api/kind.ts';
-import { NovaAPI } from '../../../api/nova/api.ts';
 import { NovaCell } from '../../../api/nova/cell.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
-import { NovaMetadata } from '../../../api/nova/metadata.ts';
-import { NovaNoVNCProxy } from '../../../api/nova/novncproxy.ts';
-import { NovaScheduler } from '../../../api/nova/scheduler.ts';
-import { Keystone } from '../../../api/openstack/keystone.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
-import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
-import { CronJob, Job, NetworkPolicy, Secret, Service } from '../../kube/resource.ts';
+import { CronJob, Job, Pod, Secret } from '../../kube/resource.ts';
 import { keyedType } from '../../runtime/plan/causes.ts';
 import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
-import { assertReady, isReady, statusCause } from '../../runtime/plan/ready.ts';
+import { assertReady, statusCause } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
-import { standsInCatalog } from '../catalog.ts';
-import { mountedBy, type Outdated, rotation, USERS } from '../credentials.ts';
+import { rotationRow } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
-import { hostAddress } from '../hosts.ts';
-import { type Exposed, ingressUrl } from '../ingress.ts';
-import { hostsUrl } from '../keystone/address.ts';
-import { accountsOf, cache, cacheFields, dropIdentity, ensureIdentity, identityAdmin, identityLink } from '../links.ts';
-import { type Place, serviceHost } from '../names.ts';
-import { admit, isolated, open } from '../network.ts';
-import { expectedOf, silent } from '../reported.ts';
-import { overTls, schemeOf } from '../tls/certificate.ts';
-import { trust, trusting } from '../tls/trust.ts';
-import { applyAgentSecrets } from './agents.ts';
+import { accountsOf } from '../links/spec.ts';
 import {
   cellAccounts,
   cellBus,
-  cellCas,
   cellDatabase,
   cellObject,
   cleanCell,
-  computesOf,
-  hasSchema,
   isMapped,
   leaveCell,
   mapCell,
   registerCellBus,
   spareCleaner,
 } from './cells.ts';
-import { API_PORT, CONSOLE_PORT, METADATA_PORT } from './config.ts';
-import { metadataAccount, type Shared, sharedBetween, spareMetadata } from './metadata.ts';
-import * as pack from './pack.ts';
-import { cellsText, MAPPED_CELLS, METADATA_KEY, packed, sharedSecret } from './secrets.ts';
-import {
-  apiSpec,
-  CELL0,
-  cellSpec,
-  cellsOf,
-  databaseOf,
-  globalMetadata,
-  type Links,
-  metadataSpec,
-  type NovaObject,
-  problemOf,
-  schedulerSpec,
-} from './spec.ts';
+import { leaving, names, outdated } from './mapped.ts';
+import { metadataAccount } from './metadata.ts';
+import { networkPolicy } from './network.ts';
+import type { Packed } from './pack.ts';
+import { apiRow, metadataConfig, metadataRow, schedulerRow } from './parts.ts';
+import { answeringRow, endpoints } from './proof.ts';
+import { credentials, database, identity, input, messageBus, trust } from './registration.ts';
+import { CELL0, cellSpec, cellsOf, globalMetadata, type Links, type NovaObject } from './spec.ts';
 
 /*
  * The top of Nova has no pods: it registers, packs what it got into Secrets, makes the parts and maps the cells
  * (seed 000). Each part works from its Secrets alone and does not know of this object.
+ *
+ * How a cell comes up, in the order of the row `cells` below:
+ *   1. its database and its bus get users, packed into Secrets    cellDatabase, cellBus (cells.ts, pack.ts)
+ *   2. a NovaCell is made, which works from these Secrets alone   cellSpec (spec.ts), cell.ts
+ *   3. RabbitMQ learns of its vhost and user                      registerCellBus
+ *   4. its conductor makes the schema, and then it is mapped      mapCell waits for the one and runs the Job of the other
+ *   5. the API may know it                                        cx.usable
+ *   6. logins that were replaced in the mapping go                letCellGo
+ *   7. its own processes are Ready                                assertReady
+ * Then the parts at the top start with it, or start again: `cellMappings`, and after it parts.ts.
  */
 type NovaCx = Cx<NovaObject>;
 const row = rowsOf<NovaObject>();
-
-const names = (cx: { readonly name: string }) => ({
-  apiDatabase: `${cx.name}-api-database`,
-  bus: `${cx.name}-message-bus`,
-  keystone: `${cx.name}-keystone`,
-  mappings: `${cx.name}-cell-mappings`,
-  metadata: `${cx.name}-metadata-secret`,
-});
-
-async function givenSecret(cx: NovaCx, name: string): Promise<Shared> {
-  const secret = await sharedSecret(cx, name);
-  return { name, secret, forAgents: { spare: false, secret }, spare: undefined };
-}
-
-const input = row('InputReady', {
-  run: async cx => {
-    const problem = problemOf(cx.spec);
-    if (problem) throw stall({ ...problem, who: 'User' });
-    const { metadataSecret: given } = cx.spec;
-    const shared: Shared = given ? await givenSecret(cx, given) : await sharedBetween(cx, names(cx).metadata);
-    return { metadata: shared.name, shared, cache: cacheFields(cx, await cache(cx)) };
-  },
-});
-
-const apiDatabase = row('DatabaseReady', {
-  needs: { input },
-  run: async cx => {
-    const database = databaseOf(cx.name, 'api');
-    const { databaseSecret, databaseInstance: instance } = cx.spec;
-    if (databaseSecret) return pack.givenDatabase(cx, databaseSecret, 'spec.databaseSecret', database);
-    const order = {
-      secret: names(cx).apiDatabase,
-      instance,
-      field: 'spec.databaseInstance',
-      user: pack.userOf(cx, 'api'),
-      part: 'api',
-      row: 'DatabaseReady',
-    };
-    const packed = await pack.packDatabase(cx, order, database, hasSchema(cx, CELL0));
-    await packed.letGo();
-    return packed;
-  },
-  undo: cx => pack.dropDatabase(cx, names(cx).apiDatabase, 'api', databaseOf(cx.name, 'api')),
-});
-
-const busOrder = (cx: NovaCx): pack.Order => ({
-  secret: names(cx).bus,
-  instance: cx.spec.messageBusInstance,
-  field: 'spec.messageBusInstance',
-  user: pack.userOf(cx, 'top'),
-  part: 'top',
-  row: 'MessageBusReady',
-});
-
-/** The ways to bus and Keystone, packed for the parts before bus and Keystone run: schemas need not wait for them. */
-const logins = row('CredentialsReady', {
-  needs: { input },
-  run: async cx => {
-    const { messageBusSecret, keystoneSecret } = cx.spec;
-    const [bus, identity] = await cx.all([
-      messageBusSecret ? pack.givenBus(cx, messageBusSecret, 'spec.messageBusSecret') : pack.packBus(cx, busOrder(cx)),
-      identityLink(cx),
-    ]);
-    await bus.letGo();
-    if (keystoneSecret) return { bus, identity: { secret: keystoneSecret, link: identity } };
-    const { url, user, password, project, region, ca } = identity;
-    const server = cx.get(Keystone, cx.spec.keystoneInstance);
-    const outside = server && hostsUrl(cx, server);
-    const data = encoded({
-      url,
-      user,
-      password,
-      project,
-      region,
-      ...packed(ca),
-      ...(outside && { 'hosts-url': outside }),
-    });
-    await cx.apply(Secret, { metadata: { name: names(cx).keystone }, type: 'Opaque', data });
-    return { bus, identity: { secret: names(cx).keystone, link: identity } };
-  },
-});
-
-const bus = row('MessageBusReady', {
-  needs: { logins },
-  run: async (cx, { logins }) => {
-    if (!cx.spec.messageBusSecret) await pack.registerBus(cx, busOrder(cx), logins.bus.link);
-  },
-  undo: cx => pack.dropBus(cx, names(cx).bus, 'top'),
-});
-
-const user = row('IdentityReady', {
-  needs: { logins },
-  run: (cx, { logins }) => ensureIdentity(cx, logins.identity.link),
-  undo: cx => dropIdentity(cx),
-});
-
-/** For its own Jobs and for the operator's requests; parts make theirs from their Secrets. */
-const trusted = row('TrustReady', {
-  needs: { apiDatabase, logins },
-  run: async (cx, { apiDatabase, logins: { bus, identity } }) =>
-    trust(cx, apiDatabase.link.ca, bus.link.ca, identity.link.ca, ...(await cellCas(cx))),
-});
 
 interface Mapped {
   readonly hash: string;
@@ -176,31 +55,33 @@ interface Mapped {
 
 /** All at once, and none waits for another, save that cell0's conductor makes the tables that mappings are written to. */
 const cells = row.each('CellsReady', {
-  needs: { input, apiDatabase, logins, trusted },
+  needs: { input, database, credentials, trust },
+  manages: [NovaCell, Secret, Job],
+  reads: [NovaConductor, Pod],
   over: object => cellsOf(object.spec),
   first: CELL0,
   status: 'cells',
   run: async (cx: EachCx<NovaObject, Mapped>, cell, d) => {
-    const [database, cellBusLink] = await cx.all([cellDatabase(cx, cell), cellBus(cx, cell, d.logins.bus)]);
+    const [database, bus] = await cx.all([cellDatabase(cx, cell), cellBus(cx, cell, d.credentials.bus)]);
     const links: Links = {
-      api: d.apiDatabase.secret,
+      api: d.database.secret,
       cell: database.secret,
-      bus: cellBusLink.secret,
-      keystone: d.logins.identity.secret,
+      bus: bus.secret,
+      keystone: d.credentials.keystone,
       mappings: names(cx).mappings,
       metadata: d.input.metadata,
       cache: d.input.cache,
     };
     const child = await cx.child(NovaCell, cellObject(cx.name, cell.name), cellSpec(cx.spec, cell, links));
-    await registerCellBus(cx, cell, cellBusLink.link);
-    const ways = { api: d.apiDatabase.link, cell: database.link, bus: cellBusLink.link };
-    const hash = await mapCell(cx, cell.name, ways, d.trusted);
+    await registerCellBus(cx, cell, bus.link);
+    const ways = { api: d.database.link, cell: database.link, bus: bus.link };
+    const hash = await mapCell(cx, cell.name, ways, d.trust);
     // For people: by the key, because the URLs hold passwords.
     cx.line({ hash: (await cx.hash(hash)).slice(0, 8) });
     // Mapped is enough for the API to know it, though its own processes may not run yet.
     cx.usable({ hash, links });
-    await letCellGo(cx, cell.name, hash, [database, ...(cell.name === CELL0 ? [] : [cellBusLink])]);
-    assertReady(child as DeepReadonly<AnyObject>);
+    await letCellGo(cx, cell.name, hash, [database, ...(cell.name === CELL0 ? [] : [bus])]);
+    assertReady(child);
     return { hash, links };
   },
   undo: (cx, name) => leaveCell(cx, name),
@@ -211,33 +92,12 @@ async function letCellGo(
   cx: NovaCx,
   cell: string,
   hash: string,
-  packed: readonly Pick<pack.Packed<unknown>, 'letGo'>[],
+  packed: readonly Pick<Packed<unknown>, 'letGo'>[],
 ): Promise<void> {
   const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
   if (known[cell] !== hash) return;
   for (const { letGo } of packed) await letGo(outdated(known));
 }
-
-/** Config with other cells than those. */
-function outdated(known: Readonly<Record<string, string>>): Outdated {
-  const text = cellsText(known);
-  return data => data[MAPPED_CELLS] !== undefined && data[MAPPED_CELLS] !== text;
-}
-
-/** The parts that read the list of cells at their start; those of another Nova have another list. */
-const remembers = (cx: NovaCx, { metadata: { labels } }: DeepReadonly<AnyObject>): boolean =>
-  ['api', 'scheduler', 'metadata', `${CELL0}-conductor`].some(
-    part => labels?.['app.kubernetes.io/instance'] === `${cx.name}-${part}`,
-  );
-
-const cleaning = row('HousekeepingReady', {
-  needs: { cells, trusted },
-  aside: true,
-  run: async (cx, { cells, trusted }) => {
-    for (const { name } of cellsOf(cx.spec)) if (!cells.has(name)) spareCleaner(cx, name);
-    await cx.all([...cells.keys()].map(cell => cleanCell(cx, cell, trusted)));
-  },
-});
 
 /** Reasons of a cell with which nothing is wrong: it takes its time. */
 const ON_ITS_WAY: ReadonlySet<string | undefined> = new Set([undefined, 'NotReady', 'JobRunning']);
@@ -258,18 +118,13 @@ function coming(cx: NovaCx, mapped: ReadonlyMap<string, unknown>): readonly stri
     .filter(name => !waitsForUser(cx, name));
 }
 
-/** Cells that are being taken out, of those that pods know. */
-const leaving = (cx: NovaCx, known: Readonly<Record<string, string>>): readonly string[] => {
-  const asked = cellsOf(cx.spec).map(cell => cell.name);
-  return Object.keys(known).filter(name => !asked.includes(name));
-};
-
 /**
  * What the parts start with and restart for. A cell that is being mapped again keeps its line, because it is still mapped;
  * so does one that is taken out, because who starts before it is unmapped remembers it.
  */
-const mappings = row('CellMappingsReady', {
-  needs: { cells, bus, user },
+const cellMappings = row('CellMappingsReady', {
+  needs: { cells, messageBus, identity },
+  manages: [Secret],
   run: async (cx, { cells }) => {
     const name = names(cx).mappings;
     const known = await cx.secretIfAny(name);
@@ -297,9 +152,9 @@ const mappings = row('CellMappingsReady', {
 });
 
 /** Left in a database that was kept: Nova asks every mapped cell for its servers, and fails where it can't get in. */
-const strays = row('CellsKnown', {
-  needs: { apiDatabase, mappings },
-  run: async (cx, { apiDatabase: { link } }) => {
+const cellsKnown = row('CellsKnown', {
+  needs: { database, cellMappings },
+  run: async (cx, { database: { link } }) => {
     const mapped = await cx.cloud.sql(link).column(link.database, 'cell_mappings', 'name');
     const asked = cellsOf(cx.spec).map(cell => cell.name);
     const leaving = cx.status.cells?.map(line => line.name) ?? [];
@@ -317,123 +172,23 @@ const strays = row('CellsKnown', {
   },
 });
 
-const api = row('APIReady', {
-  needs: { mappings },
-  run: async (cx, { mappings }) => {
-    const child = await cx.child(NovaAPI, `${cx.name}-api`, apiSpec(cx.spec, mappings));
-    const { replicas, readyReplicas } = child.status ?? {};
-    cx.report({ ...(replicas !== undefined && { replicas }), ...(readyReplicas !== undefined && { readyReplicas }) });
-    assertReady(child as DeepReadonly<AnyObject>);
-  },
-  undo: cx => cx.remove(NovaAPI, `${cx.name}-api`),
-});
-
-const scheduler = row('SchedulerReady', {
-  needs: { mappings },
-  run: async (cx, { mappings }) => {
-    const child = await cx.child(NovaScheduler, `${cx.name}-scheduler`, schedulerSpec(cx.spec, mappings));
-    assertReady(child as DeepReadonly<AnyObject>);
-  },
-  undo: cx => cx.remove(NovaScheduler, `${cx.name}-scheduler`),
-});
-
-const metadata = row('MetadataReady', {
-  needs: { mappings, input },
-  when: object => globalMetadata(object.spec),
-  run: async (cx, { mappings, input: { shared } }) => {
-    const wanted = metadataSpec(cx.spec, mappings);
-    if (shared.spare !== undefined) {
-      const metadataSecret = `${names(cx).metadata}-spare`;
-      const data = encoded({ [METADATA_KEY]: shared.spare });
-      await cx.apply(Secret, { metadata: { name: metadataSecret }, type: 'Opaque', data });
-      const { expose: _hosts, ...inside } = wanted;
-      await cx.child(NovaMetadata, spareMetadata(cx.name), { ...inside, metadataSecret });
-    }
-    const child = await cx.child(NovaMetadata, `${cx.name}-metadata`, wanted);
-    assertReady(child as DeepReadonly<AnyObject>);
-  },
-  off: removeMetadata,
-  undo: removeMetadata,
-});
-
-async function removeMetadata(cx: NovaCx): Promise<void> {
-  await cx.all([`${cx.name}-metadata`, spareMetadata(cx.name)].map(name => cx.remove(NovaMetadata, name)));
-}
-
-/** For the agents on all hosts, when one metadata service serves all cells. */
-const agents = row('MetadataConfigReady', {
-  needs: { input },
-  when: object => globalMetadata(object.spec),
-  run: async (cx, { input }) => {
-    const { forAgents, secret } = input.shared;
-    const service = `${cx.name}-metadata`;
-    const address = hostAddress(cx, cx.spec.metadataServiceTemplate ?? {}, { service, port: METADATA_PORT });
-    await applyAgentSecrets(cx, cx.name, {
-      pods: { service: forAgents.spare ? spareMetadata(cx.name) : service, secret: forAgents.secret },
-      // The second service has no address outside, and hosts do not restart for it.
-      hosts: { service, secret, address },
-      tls: overTls(cx.spec),
-    });
+const housekeeping = row('HousekeepingReady', {
+  needs: { cells, trust },
+  aside: true,
+  manages: [CronJob],
+  reads: [Job, Pod],
+  run: async (cx, { cells, trust }) => {
+    for (const { name } of cellsOf(cx.spec)) if (!cells.has(name)) spareCleaner(cx, name);
+    await cx.all([...cells.keys()].map(cell => cleanCell(cx, cell, trust)));
   },
 });
 
-const apiUrl = (cx: Place & { readonly spec: unknown }): string =>
-  `${schemeOf(cx.spec)}://${serviceHost(cx, `${cx.name}-api`)}:${API_PORT}/v2.1`;
+const api = apiRow({ cellMappings });
+const scheduler = schedulerRow({ cellMappings });
+const metadata = metadataRow({ cellMappings, input });
+const answering = answeringRow({ api, scheduler, cells });
 
-const entry = row('EndpointsReady', {
-  needs: { user },
-  run: async cx => {
-    const internal = apiUrl(cx);
-    const open = ingressUrl(cx.spec as Exposed);
-    const endpoints = { internal, public: cx.spec.publicURL ?? (open ? `${open}/v2.1` : internal) };
-    cx.report({ endpoints });
-    const admin = await identityAdmin(cx);
-    if (admin && (await standsInCatalog(cx, Nova)))
-      await admin.ensureService({ name: cx.name, type: 'compute', endpoints }, await cx.claim());
-  },
-  undo: async cx => {
-    if (cx.acted()) await (await identityAdmin(cx, true))?.dropService('compute', await cx.owner());
-  },
-});
-
-/** Conductors and computes can run and hear nothing, and their pods know no better (lab.md 5, trap 2): the database does. */
-const answering = row('Answering', {
-  needs: { api, scheduler, cells, logins, trusted },
-  run: async (cx, { cells, logins, trusted }) => {
-    const known = (await cx.secretIfAny(names(cx).mappings)) ?? {};
-    if (leaving(cx, known).length > 0 || mountedBy(cx, outdated(known), object => !remembers(cx, object)))
-      throw wait({
-        reason: 'CellsNotMapped',
-        what: 'Pods remember other cells than spec.cellTemplates names',
-        who: 'Operator',
-        next: 'start them again when these are mapped, and others are not',
-      });
-    const { replicas = 0 } = cx.get(NovaScheduler, `${cx.name}-scheduler`)?.spec ?? {};
-    const conductors = [...cells.keys()].flatMap(cell => {
-      const name = `${cellObject(cx.name, cell)}-conductor`;
-      const found = cx.get(NovaConductor, name);
-      // One that is not Ready is told of by its cell.
-      const settled = found && isReady(found as DeepReadonly<AnyObject>);
-      return settled ? expectedOf('nova-conductor', name, found.spec.replicas) : [];
-    });
-    const computes = [...cells.keys()].flatMap(cell => computesOf(cx, cell));
-    const expected = [...expectedOf('nova-scheduler', `${cx.name}-scheduler`, replicas), ...conductors, ...computes];
-    const answer = await cx.cloud.identity(trusting(logins.identity.link, trusted)).get(apiUrl(cx), '/os-services');
-    const [first] = silent(expected, answer);
-    if (first)
-      throw wait({
-        reason: 'ServiceSilent',
-        pod: first.pod ?? first.host,
-        what: `${first.binary} in pod ${first.pod ?? first.host} does not report as ${first.host}`,
-        who: 'Operator',
-        next: 'look again',
-        // No watch shows it. The first report comes seconds after the start, so a new host is not waited for long.
-        after: 5_000,
-      });
-  },
-});
-
-const rotating = rotation<NovaObject>(
+const rotation = rotationRow<NovaObject>(
   cx => {
     const { databaseSecret, messageBusSecret } = cx.spec;
     const ofCells = cellsOf(cx.spec).flatMap(cell => cellAccounts(cx.name, cell));
@@ -445,57 +200,30 @@ const rotating = rotation<NovaObject>(
       ...ofCells,
     ];
   },
-  { input, apiDatabase, logins, cells },
+  { input, database, credentials, cells },
 );
-
-/** For the pods of its parts, which do not know of each other. Names of parts tell whose they are, and other kinds may have them too. */
-const network = row('NetworkPolicyReady', {
-  when: isolated,
-  run: async cx => {
-    const all = [cx.name, ...cellsOf(cx.spec).map(cell => cellObject(cx.name, cell.name))];
-    const policy = ({ kind }: AnyKind, part: string, owners: readonly string[], ports: readonly number[]) =>
-      admit(
-        cx,
-        `nova-${cx.name}-${part}`,
-        owners.map(owner => `${owner}-${part}`),
-        [open(ports)],
-        kind,
-      );
-    await cx.all([
-      policy(NovaAPI, 'api', [cx.name], [API_PORT]),
-      policy(NovaMetadata, 'metadata', [...all, `${cx.name}-spare`], [METADATA_PORT]),
-      policy(NovaNoVNCProxy, 'novncproxy', all.slice(1), [CONSOLE_PORT]),
-      policy(NovaScheduler, 'scheduler', [cx.name], []),
-      policy(NovaConductor, 'conductor', all.slice(1), []),
-    ]);
-  },
-});
 
 export const nova = plan(
   Nova,
   {
     input,
-    apiDatabase,
-    logins,
-    bus,
-    user,
-    trusted,
+    database,
+    credentials,
+    messageBus,
+    identity,
+    trust,
     cells,
-    cleaning,
-    mappings,
-    strays,
+    housekeeping,
+    cellMappings,
+    cellsKnown,
     api,
     scheduler,
     metadata,
-    agents,
-    entry,
+    metadataConfig,
+    endpoints,
     answering,
-    network,
-    rotating,
+    networkPolicy,
+    rotation,
   },
-  {
-    manages: [NetworkPolicy, Secret, Job, CronJob, NovaAPI, NovaScheduler, NovaMetadata, NovaCell],
-    reads: [...USERS, NovaConductor, Nova, Service],
-    external: true,
-  },
+  { external: true },
 );

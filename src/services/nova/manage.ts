@@ -1,7 +1,9 @@
 import { type Conf, conf } from '../../oslo/conf.ts';
 import type { ConfigFile } from '../config.ts';
 import { cleaningScript } from '../housekeeping.ts';
-import { type BusLink, busUrl, type DatabaseLink, databaseUrl } from '../links.ts';
+import { busUrl } from '../links/bus.ts';
+import { databaseUrl } from '../links/database.ts';
+import type { BusLink, DatabaseLink } from '../links/types.ts';
 import { databaseSection, logging } from '../sections.ts';
 import { STATE } from './config.ts';
 

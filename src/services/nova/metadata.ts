@@ -109,7 +109,7 @@ export async function sharedBetween(cx: Cx<NovaObject>, name: string): Promise<S
 function factsOf(cx: Cx<NovaObject>, state: Stored, due: boolean): Facts {
   const old = state['previous-secret'] ?? state[METADATA_KEY];
   const ready = (object: string): boolean => {
-    const found = cx.get(NovaMetadata, object) as DeepReadonly<AnyObject> | undefined;
+    const found = cx.get(NovaMetadata, object);
     return found !== undefined && isReady(found);
   };
   const isService = ({ metadata }: DeepReadonly<AnyObject>): boolean =>

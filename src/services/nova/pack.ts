@@ -6,20 +6,11 @@ import type { Managed } from '../../runtime/plan/managed.ts';
 import { uuid } from '../../world/world.ts';
 import { type Account, accountName, type Kept, keep, type Login, namesOf } from '../credentials.ts';
 import type { HostAddress } from '../hosts.ts';
-import {
-  type BusLink,
-  type DatabaseLink,
-  databaseNameOn,
-  leaveBus,
-  leaveSql,
-  markOlder,
-  named,
-  notLost,
-  readBus,
-  readDatabase,
-  registerVhost,
-  staying,
-} from '../links.ts';
+import { leaveBus, readBus, registerVhost } from '../links/bus.ts';
+import { databaseNameOn, leaveSql, markOlder, readDatabase } from '../links/database.ts';
+import { notLost } from '../links/lost.ts';
+import { named, staying } from '../links/server.ts';
+import type { BusLink, DatabaseLink } from '../links/types.ts';
 import * as mariadb from '../mariadb/address.ts';
 import * as rabbitmq from '../rabbitmq/address.ts';
 import { packed as caOf } from './secrets.ts';

@@ -12,11 +12,11 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { fieldMissing, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import type { ConfigFile } from '../config.ts';
-import { hostsCanReach } from '../hosts.ts';
-import type { DatabaseLink } from '../links.ts';
+import { hostsCanReachRow } from '../hosts.ts';
+import type { DatabaseLink } from '../links/types.ts';
 import { podLabels, workloadName } from '../names.ts';
 import { UNTIL_HEARD } from '../pod.ts';
-import { linkedService, neighbours } from '../service.ts';
+import { linkedService, neighbours } from '../standard/service.ts';
 import { daemon, uwsgi, type Workload } from '../workload.ts';
 import {
   API_PORT,
@@ -154,7 +154,7 @@ export const novaConductor = linkedService(
 );
 
 const reachedAt = <O extends Managed>(component: string, port: number) =>
-  hostsCanReach<O>(cx => ({
+  hostsCanReachRow<O>(cx => ({
     service: workloadName(cx.name, component),
     port,
     selector: podLabels(cx.object.kind, cx.name, component),
@@ -180,7 +180,7 @@ export const novaMetadata = linkedService(
   },
   // Of one cell, it must not see the API's database.
   { databases: both, optional: ['api'], ...links },
-  () => ({ hosts: reachedAt('metadata', METADATA_PORT) }),
+  () => ({ hostsCanReach: reachedAt('metadata', METADATA_PORT) }),
 );
 
 const consoleProxy: Workload<SpecOf<typeof NovaNoVNCProxy>> = {
@@ -211,5 +211,5 @@ export const novaNoVNCProxy = linkedService(
     config: consoleConf,
   },
   { databases: { cell: 'cellDatabaseSecret' }, ...links },
-  () => ({ hosts: reachedAt('novncproxy', CONSOLE_PORT) }),
+  () => ({ hostsCanReach: reachedAt('novncproxy', CONSOLE_PORT) }),
 );

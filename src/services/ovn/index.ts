@@ -4,7 +4,6 @@ import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import {
   DaemonSet,
   Deployment,
-  NetworkPolicy,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
@@ -19,17 +18,18 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, subjectOf, wait } from '../../runtime/plan/unmet.ts';
 import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, plainTexts, userFiles } from '../config.ts';
-import { rotation } from '../credentials.ts';
+import { noRotationRow } from '../credentials.ts';
 import { applyService } from '../expose.ts';
-import { hostsCanReach } from '../hosts.ts';
+import { hostsCanReachRow } from '../hosts.ts';
 import { podLabels, serviceHost, workloadName } from '../names.ts';
-import { isolation, open } from '../network.ts';
+import { networkPolicyRow, open } from '../network.ts';
 import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
+import { certificateRow } from '../standard/certificate.ts';
 import { oneReplica, removeData, storageClass } from '../storage.ts';
-import { certificate, MANAGES, overTls, READS } from '../tls/certificate.ts';
+import { overTls } from '../tls/certificate.ts';
 import { tlsVolumes, trust } from '../tls/trust.ts';
-import { REFERENCES, usersBy, usersWith } from '../users.ts';
-import { processOf, runWorkload, type Workload } from '../workload.ts';
+import { REFERENCES, usersBy } from '../users.ts';
+import { processOf, runPods, type Workload } from '../workload.ts';
 import type { OVNObject } from './address.ts';
 import { agentOn, agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
 import { cellAgents, metadataFiles } from './metadata.ts';
@@ -57,6 +57,7 @@ const PARTS = [undefined, 'northd', 'controller', 'metadataAgent'] as const;
 const MEMBERS = ['nb', 'sb'] as const satisfies readonly DatabaseName[];
 
 const input = row('InputReady', {
+  reads: [StorageClass],
   run: async cx => {
     oneReplica(cx);
     storageClass(cx);
@@ -86,6 +87,7 @@ const input = row('InputReady', {
 });
 
 const expose = row('ExposeReady', {
+  manages: [Service],
   run: async cx => {
     const [northbound, southbound] = await cx.all(MEMBERS.map(name => exposed(cx, name)));
     cx.report({ northbound, southbound });
@@ -143,7 +145,8 @@ const AGENT = 'metadata-agent';
 const agentOf = (owner: string): string => `${AGENT}-${owner}`;
 
 /** What forwards requests of guests, when somebody has said where to: Nova in its Secret, or the user. */
-const metadata = row('MetadataConfigReady', {
+const metadataConfig = row('MetadataConfigReady', {
+  reads: [Nova, DaemonSet],
   when: object => object.spec.metadataAgent.enabled,
   run: async cx => {
     const user = await userFiles(cx, 'neutron', 'metadataAgent', false);
@@ -171,22 +174,20 @@ interface Part {
 }
 
 /** Both sides show one: its own databases and all that call them. No client compares names, they call addresses. */
-const own = row('CertificateReady', {
-  when: object => overTls(object.spec),
-  run: cx =>
-    certificate(cx, {
-      hosts: [],
-      unchecked: MEMBERS.map(name => serviceHost(cx, workloadName(cx.name, name))),
-      client: true,
-    }),
-});
+const certificate = certificateRow<OVNObject>(cx => ({
+  hosts: [],
+  unchecked: MEMBERS.map(name => serviceHost(cx, workloadName(cx.name, name))),
+  client: true,
+}));
 
 const config = row('ConfigReady', {
-  needs: { input, expose, metadata, own },
-  run: async (cx, { input: ids, expose: { northbound, southbound }, metadata, own }) => {
-    const tls = own !== undefined;
-    const agents = metadata?.agents ?? [];
-    const mounts = tlsVolumes(await trust(cx, own?.trust, ...agents.map(({ ca }) => ca)), own);
+  needs: { input, expose, metadataConfig, certificate },
+  manages: [Secret],
+  reads: [Pod, ReplicaSet],
+  run: async (cx, { input: ids, expose: { northbound, southbound }, metadataConfig, certificate }) => {
+    const tls = certificate !== undefined;
+    const agents = metadataConfig?.agents ?? [];
+    const mounts = tlsVolumes(await trust(cx, certificate?.trust, ...agents.map(({ ca }) => ca)), certificate);
     // Only the agent calls somebody else, and may verify Nova where OVN itself is plain.
     const inner = tls ? mounts : [];
     const simple = (
@@ -223,17 +224,22 @@ const config = row('ConfigReady', {
       ...(template !== undefined && { template }),
     }));
     const start = async (wanted: readonly Part[], cx: Cx<OVNObject>) => {
-      const counts = wanted.map(part =>
-        runWorkload(cx, part.component, part.workload, part.processes, configs[all.indexOf(part)]!, peers),
-      );
-      return (await cx.all(counts)).reduce((sum, { ready }) => sum + ready, 0);
+      const pods = wanted.map(part => ({
+        ...part,
+        process: part.processes,
+        config: configs[all.indexOf(part)]!,
+        peers,
+      }));
+      return (await runPods(cx, pods)).ready;
     };
     return { parts, start };
   },
 });
 
-const pods = row('WorkloadsReady', {
+const workloads = row('WorkloadsReady', {
   needs: { config },
+  manages: [StatefulSet, Deployment, PodDisruptionBudget, PersistentVolumeClaim],
+  reads: [Pod, ReplicaSet],
   run: async (cx, { config: { parts, start } }) => {
     const ready = await start(parts.control, cx);
     cx.report({ replicas: ready, readyReplicas: ready });
@@ -245,16 +251,20 @@ const pods = row('WorkloadsReady', {
 
 /** Open vSwitch and ovn-controller on the nodes; they wait for the southbound database, which is ours. */
 const chassis = row('ChassisReady', {
-  needs: { config, pods },
+  needs: { config, workloads },
+  manages: [DaemonSet],
+  reads: [Pod],
   run: async (cx, { config: { parts, start } }) => cx.report({ chassis: await start(parts.chassis, cx) }),
 });
 
-const agent = row('MetadataAgentReady', {
-  needs: { config, pods, metadata },
+const metadataAgent = row('MetadataAgentReady', {
+  needs: { config, workloads, metadataConfig },
+  manages: [DaemonSet],
+  reads: [Pod],
   when: object => object.spec.metadataAgent.enabled,
-  run: async (cx, { config: { parts, start }, metadata }) => {
-    if (metadata?.shared) {
-      const [first, second] = metadata.shared.map(({ owner, name }) => `NovaCell ${owner} (cell ${name})`);
+  run: async (cx, { config: { parts, start }, metadataConfig }) => {
+    if (metadataConfig?.shared) {
+      const [first, second] = metadataConfig.shared.map(({ owner, name }) => `NovaCell ${owner} (cell ${name})`);
       throw stall({
         reason: 'CellsShareNodes',
         what: `${first} and ${second} have metadata services of their own and libvirt computes on the same nodes`,
@@ -267,40 +277,38 @@ const agent = row('MetadataAgentReady', {
 });
 
 /** ovn-controller outside the cluster asks the southbound database, and no other. */
-const hosts = hostsCanReach<OVNObject>(cx => ({
+const hostsCanReach = hostsCanReachRow<OVNObject>(cx => ({
   service: workloadName(cx.name, 'sb'),
   port: DATABASES.sb.port,
   selector: podLabels('OVNNetwork', cx.name, 'sb'),
 }));
 
-const rotating = rotation<OVNObject>(() => [], {});
+const rotation = noRotationRow<OVNObject>();
 
 /**
  * Chassis and agents are on the networks of their nodes, which have no labels: they ask the southbound database. Whoever
  * writes the northbound one owns every network of the cloud. The agents have its address and open no connection to it,
  * because their extension `metadata` reads no table of it (neutron's ovn_neutron_agent.py).
  */
-const network = isolation<OVNObject>(() => [
+const networkPolicy = networkPolicyRow<OVNObject>(() => [
   open([DATABASES.sb.port]),
   { ports: [DATABASES.nb.port], from: ['network'] },
 ]);
 
 export const ovn = plan(
   OVNNetwork,
-  { input, own, expose, metadata, config, pods, chassis, agent, hosts, network, rotating },
   {
-    manages: [
-      NetworkPolicy,
-      PodDisruptionBudget,
-      Secret,
-      Service,
-      StatefulSet,
-      Deployment,
-      DaemonSet,
-      PersistentVolumeClaim,
-      ...MANAGES,
-    ],
-    reads: [Nova, Pod, ReplicaSet, StorageClass, ...READS, ...usersWith('ovnInstance')],
-    users: usersBy(REFERENCES.OVNNetwork),
+    input,
+    certificate,
+    expose,
+    metadataConfig,
+    config,
+    workloads,
+    chassis,
+    metadataAgent,
+    hostsCanReach,
+    networkPolicy,
+    rotation,
   },
+  { users: usersBy(REFERENCES.OVNNetwork) },
 );

@@ -1,7 +1,7 @@
 import { Placement } from '../../../api/openstack/placement.ts';
 import { conf } from '../../oslo/conf.ts';
 import { authToken } from '../sections.ts';
-import { openstackService } from '../service.ts';
+import { openstackService } from '../standard/service.ts';
 import { uwsgi } from '../workload.ts';
 
 export const placement = openstackService(Placement, {

@@ -1,35 +1,26 @@
 import { RabbitMQ } from '../../../api/openstack/rabbitmq.ts';
-import {
-  NetworkPolicy,
-  PersistentVolumeClaim,
-  Pod,
-  Secret,
-  Service,
-  StatefulSet,
-  StorageClass,
-} from '../../kube/resource.ts';
+import { Secret } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { password } from '../../world/world.ts';
 import { configSecret, plainText } from '../config.ts';
-import { rotation } from '../credentials.ts';
+import { noRotationRow } from '../credentials.ts';
 import { fieldOf } from '../env.ts';
-import { hostsCanReach } from '../hosts.ts';
+import { hostsCanReachRow } from '../hosts.ts';
 import { imageOf } from '../images.ts';
 import { serviceHost } from '../names.ts';
-import { isolation, open } from '../network.ts';
+import { networkPolicyRow, open } from '../network.ts';
 import { kollaStart, type Process } from '../pod.ts';
 import {
   checkServer,
   deployed,
-  serverCertificate,
-  serverPods,
-  serverServices,
+  serverCertificateRow,
+  serverExposeRow,
   serverStart,
   serverTarget,
+  serverWorkloadsRow,
 } from '../server.ts';
-import { MANAGES, READS } from '../tls/certificate.ts';
 import { tlsVolumes } from '../tls/trust.ts';
-import { REFERENCES, usersBy, usersWith } from '../users.ts';
+import { REFERENCES, usersBy } from '../users.ts';
 import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from './address.ts';
 import { rabbitFiles } from './files.ts';
 
@@ -41,6 +32,7 @@ const LOGS = '/var/log/rabbitmq';
 
 const input = row('InputReady', {
   when: deployed,
+  manages: [Secret],
   run: async cx => {
     checkServer(cx);
     const secret = () => password(cx.random);
@@ -54,12 +46,13 @@ const input = row('InputReady', {
   },
 });
 
-const own = serverCertificate<RabbitMQObject>();
+const certificate = serverCertificateRow<RabbitMQObject>();
 
 const config = row('ConfigReady', {
-  needs: { input, own },
+  needs: { input, certificate },
   when: deployed,
-  run: async (cx, { input, own }) => {
+  manages: [Secret],
+  run: async (cx, { input, certificate }) => {
     const ports = portsOf(cx.spec);
     const members = `${cx.name}-members`;
     const ping = { exec: { command: ['rabbitmq-diagnostics', '-q', 'ping'] }, timeoutSeconds: 20 };
@@ -86,7 +79,7 @@ const config = row('ConfigReady', {
       startup: { tcpSocket: { port: ports.amqp }, periodSeconds: 2, failureThreshold: 300 },
       readiness: { tcpSocket: { port: ports.amqp }, periodSeconds: 10 },
       liveness: { ...ping, periodSeconds: 60, failureThreshold: 3 },
-      volumes: tlsVolumes(undefined, own),
+      volumes: tlsVolumes(undefined, certificate),
       scratch: [LOGS],
     };
     const all = rabbitFiles(input!, adminSecret(cx.object), await plainText(cx), cx.spec);
@@ -94,12 +87,12 @@ const config = row('ConfigReady', {
   },
 });
 
-const expose = serverServices<RabbitMQObject>(cx => portsOf(cx.spec));
+const expose = serverExposeRow<RabbitMQObject>(cx => portsOf(cx.spec));
 
 /** A Secret volume is root's and group-readable; Erlang wants the cookie to be its own and nobody else's. */
 const OWN_COOKIE = `umask 077 && cat ${COOKIE}/cookie > ${DATA}/.erlang.cookie.new && mv ${DATA}/.erlang.cookie.new ${DATA}/.erlang.cookie`;
 
-const pods = serverPods<RabbitMQObject>({ config, expose }, (cx, process) => {
+const workloads = serverWorkloadsRow<RabbitMQObject>({ config, expose }, (cx, process) => {
   const items = [{ key: 'cookie', path: 'cookie' }];
   const volumeMounts = [
     { name: 'data', mountPath: DATA },
@@ -115,27 +108,22 @@ const pods = serverPods<RabbitMQObject>({ config, expose }, (cx, process) => {
 });
 
 const answering = row('Answering', {
-  needs: { pods },
+  needs: { workloads },
   run: async cx => cx.cloud.bus(await adminAddress(cx, cx.object)).check(),
 });
 
-const hosts = hostsCanReach<RabbitMQObject>(cx => serverTarget(cx, portsOf(cx.spec).amqp), deployed);
+const hostsCanReach = hostsCanReachRow<RabbitMQObject>(cx => serverTarget(cx, portsOf(cx.spec).amqp), deployed);
 
-const rotating = rotation<RabbitMQObject>(() => [], {});
+const rotation = noRotationRow<RabbitMQObject>();
 
 /** Computes are on the networks of their hosts, which have no labels: the bus itself asks for a password. */
-const network = isolation<RabbitMQObject>(cx => {
+const networkPolicy = networkPolicyRow<RabbitMQObject>(cx => {
   const { amqp, management } = portsOf(cx.spec);
   return [open([amqp]), { ports: [management], from: ['operator'] }];
 });
 
 export const rabbitmq = plan(
   RabbitMQ,
-  { input, own, config, expose, pods, answering, hosts, network, rotating },
-  {
-    manages: [NetworkPolicy, Secret, Service, StatefulSet, PersistentVolumeClaim, ...MANAGES],
-    reads: [Pod, StorageClass, ...READS, ...usersWith('messageBusInstance')],
-    users: usersBy(REFERENCES.RabbitMQ),
-    external: true,
-  },
+  { input, certificate, config, expose, workloads, answering, hostsCanReach, networkPolicy, rotation },
+  { users: usersBy(REFERENCES.RabbitMQ), external: true },
 );

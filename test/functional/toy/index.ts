@@ -3,7 +3,7 @@ import { apiService, apiServiceRules } from '../../../api/blocks/service.ts';
 import { kind } from '../../../api/kind.ts';
 import { at, conf } from '../../../src/oslo/conf.ts';
 import { authToken, cacheSection } from '../../../src/services/sections.ts';
-import { openstackService } from '../../../src/services/service.ts';
+import { openstackService } from '../../../src/services/standard/service.ts';
 import { uwsgi } from '../../../src/services/workload.ts';
 
 export const Toy = kind({
