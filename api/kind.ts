@@ -107,7 +107,7 @@ const READY_COLUMNS: readonly Column[] = [
     name: 'Ready',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-    description: 'True when everything this object asks for is there and answers',
+    description: 'True when everything this object asks for exists and responds',
   },
   {
     name: 'Reason',

@@ -65,7 +65,7 @@ function update(old: Node, next: Node): void {
     if (!next.hasAttribute(name) && !kept.includes(name)) old.removeAttribute(name);
   for (const { name, value } of [...next.attributes])
     if (old.getAttribute(name) !== value && !kept.includes(name)) old.setAttribute(name, value);
-  // A field belongs to whoever types in it.
+  // A field belongs to the person who types in it.
   if (old instanceof HTMLTextAreaElement) return;
   morph(old, next);
 }

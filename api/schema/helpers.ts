@@ -102,7 +102,7 @@ export const intOrString = (pattern: RegExp, description: string) =>
     .meta({ 'x-kubernetes-int-or-string': true, pattern: pattern.source })
     .describe(description);
 
-/** An object whose fields are somebody else's API: kept as it is, checked by whoever reads it. */
+/** An object whose fields belong to another API: kept as it is, validated by its consumer. */
 export const open = (description: string) =>
   z.record(z.string(), z.unknown()).meta({ 'x-kubernetes-preserve-unknown-fields': true }).describe(description);
 

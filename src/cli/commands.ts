@@ -84,7 +84,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['keystone debug -n openstack', 'in whatever group it is'],
       ['nova libvirt cpu_models -n openstack', 'in every process of Nova'],
       ['neutron DEFAULT transport_url --reveal', 'with its password'],
-      ['nova libvirt cpu_models --node compute-0', 'the way to a hypervisor'],
+      ['nova libvirt cpu_models --node compute-0', 'how it reaches a hypervisor'],
     ],
     reads: 'whole',
     run: async cx => (await import('./trace.ts')).trace(cx),
@@ -190,7 +190,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     about: 'The same objects give the same file. Every command reads it with --from.',
     flags: [['--to <file>', 'where to write it', 'openstack-bundle.yaml.gz']],
     examples: [
-      ['-n openstack', 'for whoever helps you'],
+      ['-n openstack', 'to attach to a bug report'],
       ['-A --to all.yaml', 'everything, to read yourself'],
     ],
     reads: 'whole',

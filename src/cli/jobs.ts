@@ -69,7 +69,7 @@ export function patient(job: AnyObject): AnyObject {
       },
     },
   };
-  // A Job can't be changed. Its name here follows all of it: whoever renders again gets another Job, not a refusal.
+  // A Job can't be changed. Its name here follows all of it: rendering again gives another Job instead of a refused update.
   const name = `${job.metadata.name.replace(/-[0-9a-f]{8}$/, '')}-${shortHash(waiting)}`;
   return { ...job, metadata: { ...job.metadata, name }, spec: waiting };
 }

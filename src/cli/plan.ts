@@ -91,7 +91,7 @@ export async function planOf(
   };
 }
 
-/** What the API server's own rules say against the edit is the user's to mend. */
+/** What the API server's own rules say against the edit is for the user to fix. */
 async function applied<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();

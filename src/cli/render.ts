@@ -42,7 +42,7 @@ export async function render(cx: Invocation): Promise<Answer> {
       '--as jobs is made to be applied, and its Secrets hold every password of the cloud: give --reveal, and keep the output as you keep passwords',
     );
   // True randomness: what is rendered may be applied, and its passwords must be nobody's guess.
-  // Whoever applies what is printed does so with rights of their own.
+  // What is printed is applied by people, with their own permissions.
   const env = { [ALLOW_HOST_ACCESS]: 'true' };
   const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom, env });
   const kept = keep === undefined ? [] : keptFrom(keep);

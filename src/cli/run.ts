@@ -45,7 +45,7 @@ interface RunOptions {
 }
 
 /**
- * Whoever reaches the page may send tokens, and whoever reaches the webhook reviews, and each costs calls: they have
+ * Any client of the page may send tokens, any client of the webhook reviews, and each costs API calls: they have
  * these, and the passes and the lease keep theirs.
  */
 const REVIEW_CONNECTIONS = 2;

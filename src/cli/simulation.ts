@@ -24,10 +24,10 @@ export interface SimulationOptions {
   readonly namespace: string;
   /** Objects of a cluster with their uids; else an empty cluster. */
   readonly from?: { readonly objects: readonly AnyObject[]; readonly at: number };
-  /** Backends that believe what they are told, instead of pretended ones. */
+  /** Backends that record each call and report success, instead of simulated ones. */
   readonly believe?: boolean;
   readonly delays?: Partial<Delays>;
-  /** What programs do, where backends believe; else they start at once. */
+  /** What programs do, with recording backends; else they start at once. */
   readonly programs?: Programs;
   /** For passwords and keys; seeded unless given. */
   readonly random?: Random;

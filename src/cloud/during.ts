@@ -17,7 +17,7 @@ export async function within<T>(signal: AbortSignal, work: Promise<T>, cut: () =
     };
   });
   signal.addEventListener('abort', onAbort, { once: true });
-  // Whoever lost the race must not end the process.
+  // The promise that lost the race must not end the process.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, over]);

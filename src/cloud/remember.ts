@@ -6,7 +6,7 @@ import type { Bus, Cloud, Identity, Sql } from './ports.ts';
 
 /**
  * Passes come in bursts while a cloud rolls out, and each asks the same handful of questions, one after the other, with a
- * login for each. What a server was told it had is believed for this long, unless something speaks against it: somebody's
+ * login for each. What a server is known to have is remembered for this long, unless something speaks against it: somebody's
  * hand is seen a moment later then, which no watch would show either.
  */
 const MOMENT = 60_000;
@@ -36,7 +36,7 @@ export function remembering(cloud: Cloud, clock: Clock): Cloud {
 
 /** What each pass learns, all of them know. */
 function over(cloud: Cloud, clock: Clock, known: Lru<string, Lru<string, Answer>>): Cloud {
-  /** What is believed of one server; another login is another server, as one made anew has new passwords. */
+  /** What is remembered of one server; another login is another server, as one made anew has new passwords. */
   const memory = (at: object) => {
     const server = digestOf(at);
     const forget = (): void => void known.delete(server);
@@ -66,7 +66,7 @@ function over(cloud: Cloud, clock: Clock, known: Lru<string, Lru<string, Answer>
       };
     /** To a second one there is nothing left to change. */
     const ensure = <A extends readonly unknown[]>(name: string, run: Call<A, boolean>) => ask(name, run, () => false);
-    /** After it, nothing is believed any more. */
+    /** After it, nothing is remembered any more. */
     const drop =
       <A extends readonly unknown[]>(run: Call<A, boolean>): Call<A, boolean> =>
       (...args) =>

@@ -32,7 +32,7 @@ export const createDatabaseOnce = (name: string, mark: string): string =>
   createDatabase(name, mark).replace('CREATE DATABASE', 'CREATE DATABASE IF NOT EXISTS');
 export const markDatabase = (name: string, mark: string): string => `ALTER DATABASE ${sqlName(name)} ${comment(mark)}`;
 /**
- * In one statement: does something only while a database carries this comment. Whoever marks it between a look at it and
+ * In one statement: does something only while a database carries this comment. A mark set between a look at it and
  * what follows would lose it. For the values name and comment.
  */
 export const whileMarked = (statement: string): string =>

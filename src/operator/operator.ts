@@ -49,7 +49,7 @@ export interface Operator {
 
 /**
  * What cannot be watched, a backend that is away, is tried again after two minutes at the latest. client-go's 1000 s
- * would leave a cloud broken for a quarter of an hour after it was mended.
+ * would leave a cloud broken for a quarter of an hour after it was fixed.
  */
 const BACKOFF = { max: 120_000 };
 

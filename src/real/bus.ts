@@ -90,7 +90,7 @@ export function realBus(at: BusAddress, http: Http): Bus {
   };
   const write = async (method: 'PUT' | 'DELETE', path: string[], body?: unknown) => {
     const answer = await call(method, path, body);
-    // Somebody else was faster: the wish is fulfilled.
+    // Another client was faster: it exists now.
     if (answer.status === 404 && method === 'PUT')
       throw rejected('RabbitMQ', host, `PUT /api/${path.join('/')}: not found`);
   };

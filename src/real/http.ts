@@ -31,7 +31,7 @@ export function createHttp(
   dial: Dial,
   deadline = DEADLINE,
 ): { http: Http; during(term: Term): Http; close(): Promise<void> } {
-  // Bundles are renewed and clouds come and go: an agent that nobody asked for long lets go of its sockets.
+  // Bundles are renewed and clouds come and go: an agent that was not used for long closes its sockets.
   const agents = new Lru<string, Agent>(MOST_AGENTS, agent => void agent.close().catch(() => undefined));
   const agentFor = (ca: string | undefined): Agent => {
     const key = digestOf(ca);

@@ -15,7 +15,7 @@ import { linesOf } from './lines.ts';
 /** Enough for every worker of the operator at once; a local API server answers 3,000 calls/s over 16 (measured). */
 const CONNECTIONS = 32;
 const CONNECT_TIMEOUT = 10_000;
-/** kube-apiserver closes idle connections after 90 s: let go first, or a write meets a closing socket. */
+/** kube-apiserver closes idle connections after 90 s: close them first, or a write meets a closing socket. */
 const KEEP_ALIVE = 30_000;
 /** TCP probes on a watch: they find a peer that vanished without a word, which HTTP/1.1 itself cannot. */
 const PROBE_AFTER = 30_000;

@@ -150,7 +150,7 @@ export class Controller {
 
   async #breathe(): Promise<void> {
     const { clock } = this.#deps;
-    // Whoever finds the queue empty waits for an event, which is a turn.
+    // An empty queue means waiting for an event, which is a turn.
     if (clock.now() - this.#turnedAt < BREATH || this.#queue.depth().size === 0) return;
     await sleep(clock, 0, undefined, { label: `${this.name} breath` });
     this.#turnedAt = clock.now();

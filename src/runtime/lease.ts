@@ -159,7 +159,7 @@ export class LeaderElection {
   }
 
   /**
-   * Gives the lease back so that a successor need not wait. Call it after the last write of the process. Whoever asks
+   * Gives the lease back so that a successor need not wait. Call it after the last write of the process. A caller that asks
    * again waits for the same end: the process may be over right after it.
    */
   release(): Promise<void> {

@@ -43,7 +43,7 @@ export interface Keeping extends Account {
   readonly user: string;
   /** Makes it with the rights it needs, or repairs it. `now`: what the Secret holds, the proof that things are ours. */
   readonly ensure: (login: Login, now: Login) => Promise<unknown>;
-  /** The server must have it before anybody reads of it: else whoever is first asked for it makes it. */
+  /** The server must have it before anybody reads of it: else the first reader makes it. */
   readonly first?: boolean;
   /** Logs in; absent where only an administrator could tell. */
   readonly prove?: (login: Login) => Promise<unknown>;

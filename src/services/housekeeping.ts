@@ -84,9 +84,9 @@ export async function keepClean<O extends Managed>(
     const said = jobFailure(cx.list(Pod, { 'batch.kubernetes.io/job-name': last.metadata.name }));
     throw stall({
       reason: 'HousekeepingFailed',
-      what: `Job ${last.metadata.name} failed: ${said ?? 'no last words'}`,
+      what: `Job ${last.metadata.name} failed: ${said ?? 'no termination message'}`,
       who: 'User',
-      next: 'mend the cause; it runs again at its time, and nothing else waits for it',
+      next: 'fix the cause; it runs again on schedule, and nothing else waits for it',
     });
   }
 }

@@ -30,7 +30,7 @@ export interface Process {
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Aborted by crash(): only for code that stands outside the process and must let go of it. */
+  /** Aborted by crash(): only for code outside the process that must release it. */
   readonly signal: AbortSignal;
   /** Memory is gone: no timer, answer or event of this process ever arrives; its promises stay unsettled. */
   crash(): void;

@@ -3,7 +3,7 @@ import type { Overview } from '../../insight/overview.ts';
 import type { Settings } from '../../insight/settings.ts';
 import type { Cause } from '../../insight/why.ts';
 
-/** What goes between the page and whoever serves it. */
+/** The messages between the page and its server. */
 
 export interface PageOverview extends Overview {
   /** Milliseconds since 1970 by the clock of the cluster. */

@@ -76,7 +76,7 @@ function settled(cx: Context, live: Live): void {
       reason: 'RookFailed',
       what: `Rook failed at ${what}${said}`,
       who: 'User',
-      next: 'look at its Events and at the log of rook-ceph-operator, and mend the cause; Rook tries again by itself',
+      next: 'look at its Events and at the log of rook-ceph-operator, and fix the cause; Rook retries by itself',
     });
   if (behind || (phase !== 'Ready' && phase !== 'Connected'))
     throw wait({

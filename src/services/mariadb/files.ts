@@ -34,7 +34,7 @@ const settings: Readonly<Record<string, string | number>> = {
 
 /**
  * The root password is set at every start from the Secret, so the Secret is the truth and a lost password is
- * mended by a restart. One statement per line: that is all --init-file understands.
+ * fixed by a restart. One statement per line: that is all --init-file understands.
  */
 export const initSql = (root: Login, requireTls: boolean): string =>
   [

@@ -1,5 +1,5 @@
 /**
- * What looks like a secret, whoever wrote it: the second line of defence, for values that no Secret at hand holds. It may
+ * What looks like a secret, from any source: the second line of defence, for values that no Secret at hand holds. It may
  * hide a word too many; it must not take long, so every pattern has a fixed beginning and a bounded length.
  */
 
