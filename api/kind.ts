@@ -42,7 +42,7 @@ export interface BaseStatus {
   lostSince?: string;
 }
 
-/** A custom object as the API server returns it: the spec is there and defaulted, the status may be absent. */
+/** A custom object as the API server returns it: with a defaulted spec, perhaps without status. */
 export interface CustomObject<Spec, Status = BaseStatus> extends KubeObject {
   spec: Spec;
   status?: Status;

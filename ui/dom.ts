@@ -1,4 +1,4 @@
-/** Elements as values: a view builds what it wants to see, `morph` changes what is there into it. */
+/** Elements as values: a view builds what it wants to see, `morph` changes the current elements into it. */
 
 export type Child = Node | string | number | false | undefined | null | readonly Child[];
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;

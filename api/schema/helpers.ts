@@ -47,7 +47,7 @@ export const fixedField = (field: string, absent: string, why: string): Validati
   });
 };
 
-/** The value of an optional field may change; that it is there, or is not, stays. */
+/** The value of an optional field may change; its presence may not. */
 export const fixedPresence = (field: string, why: string): ValidationRule =>
   rule(`has(self.${field}) == has(oldSelf.${field})`, `${field} can't be added or removed after creation: ${why}`, {
     fieldPath: `.${field}`,

@@ -199,7 +199,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'replay',
     args: '<bundle>',
-    summary: 'lets the operator go on from a bundle in an embedded cluster, and tells where that ends',
+    summary: 'runs the operator on a copy of a bundle, and prints how it ends',
     about: 'Nodes and backends work there: what is still wrong in the end is wrong in the objects. Exit code 1 then.',
     flags: [['-n, --namespace <name>', 'which namespace of the bundle; the first with a cloud unless given']],
     examples: [['openstack-bundle.yaml.gz', 'is it the objects, or the cluster?']],

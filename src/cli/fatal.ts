@@ -22,7 +22,7 @@ const RELEASE_MS = 3_000;
 /** Of the process: the kubelet starts it again, from the objects and without whatever went wrong in its memory. */
 const EXIT_CODE = 1;
 
-/** What fails here must not keep the process from its end: there is nobody left to tell. */
+/** What fails here must not keep the process from its end: no one is left to report to. */
 function attempt(act: () => void): void {
   try {
     act();

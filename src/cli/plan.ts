@@ -146,7 +146,7 @@ function assumptionsOf(
   { notes }: Snapshot,
 ): readonly string[] {
   return [
-    'pods start and Jobs succeed; MariaDB, RabbitMQ and Keystone do what they are told',
+    'pods start and Jobs succeed; every call to MariaDB, RabbitMQ and Keystone succeeds',
     ...(live.some(object => object.kind === 'Node') ? [] : ['no nodes were seen: three with every label are assumed']),
     ...(foreign.length > 0
       ? [

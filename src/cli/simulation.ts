@@ -207,13 +207,13 @@ function emptyCluster(namespace: string, foreign: readonly Resource[] = []): Sna
   return snapshot;
 }
 
-/** Kinds of others that the cluster has, told by their objects. */
+/** Kinds of others that the cluster has, found by their objects. */
 function foreignIn(objects: readonly AnyObject[]): readonly Resource[] {
   const groups = new Set(objects.map(({ apiVersion }) => apiVersion.replace(/\/.*/, '')));
   return PLANNED.filter(resource => resource.optional && groups.has(resource.group));
 }
 
-/** A cluster's objects under the CRDs of this program: a plan tells what this version would do. */
+/** A cluster's objects under the CRDs of this program: a plan shows what this version would do. */
 function restored(objects: readonly AnyObject[], namespace: string, sim: Sim): Store {
   const used = objects.map(object => Number(object.metadata.resourceVersion ?? 0)).filter(Number.isFinite);
   const kept = objects.filter(

@@ -23,7 +23,7 @@ interface Answer {
   readonly value: unknown;
 }
 
-/** What a call is about. Of each thing the last word counts: who was told something else since has forgotten the first. */
+/** What a call is about. Of each thing the last call counts: a different call since then replaces the first. */
 const subjectOf = ([first]: readonly unknown[]): unknown =>
   (first as { readonly type?: string } | undefined)?.type ?? first;
 
@@ -85,7 +85,7 @@ function over(cloud: Cloud, clock: Clock, known: Lru<string, Lru<string, Answer>
     const makeDatabase = drop((...args: Parameters<Sql['ensureDatabase']>) => port.ensureDatabase(...args));
     const told: Sql = {
       check: doubt(() => port.check()),
-      // By the list alone: who is told that a database is lost must not be told that it is there when making it anew.
+      // By the list alone: a database that was reported lost must not be reported as existing when it is created again.
       ensureDatabase: async (name, claim, users) =>
         (await databases())[name]?.mark !== markOf(claim.owner, users) && makeDatabase(name, claim, users),
       ensureUser: ensure('user', (...args) => port.ensureUser(...args)),

@@ -192,7 +192,7 @@ export function createOperator(options: OperatorOptions): Operator {
     });
   };
   for (const informer of [...informers, secrets]) follow(informer);
-  // Kinds of others are watched while their CRD is there.
+  // Kinds of others are watched while their CRD exists.
   for (const each of wanted.filter(({ resource }) => resource.optional)) {
     const name = resourceName(each.resource);
     let informer: Informer | undefined;

@@ -84,7 +84,7 @@ export function createHttp(
         if (NOBODY_BEHIND.has(answer.statusCode)) throw unreachable(what, host, `status ${answer.statusCode}`);
         const said = parse(text);
         const asJson = headers.accept === undefined || headers.accept.includes('json');
-        // Somebody else answers for the server: taken for an answer, its page would read as `nothing there`.
+        // Something else responds in place of the server: its page would be read as `not found`.
         if (answer.statusCode < 300 && asJson && typeof said === 'string')
           throw stranger(what, host, `${method} ${pathname}`);
         // So would the 404 of a proxy that knows no way to the server; the servers themselves say theirs in JSON.

@@ -19,7 +19,7 @@ const CONNECT_TIMEOUT = 10_000;
 const KEEP_ALIVE = 30_000;
 /** TCP probes on a watch: they find a peer that vanished without a word, which HTTP/1.1 itself cannot. */
 const PROBE_AFTER = 30_000;
-/** A watch may be silent until the server's own end of it; this much later nobody is there. */
+/** A watch may be silent until the server's own end of it; this much later the server is gone. */
 const WATCH_GRACE = 30_000;
 /** Projected tokens rotate hourly and are valid for long after; client-go looks once a minute as well. */
 const RELOAD_EVERY = 60_000;

@@ -67,7 +67,7 @@ export class Controller {
   readonly #deps: ControllerDeps;
   readonly #metrics: ControllerMetrics;
   readonly #queue: WorkQueue;
-  /** Keys being reconciled, with what aborts their pass. The queue never hands out a key twice; this proves it. */
+  /** Keys being reconciled, with what aborts their pass. The queue never gives a key to two workers; this proves it. */
   readonly #active = new Map<string, AbortController>();
   #started = false;
   /** When the loop last had a turn for sure. */

@@ -130,7 +130,7 @@ export class LeaderElection {
   }
 
   /**
-   * Asked after our own Lease is written: of two that come at once, at least one sees the other. Who came later gives way, so
+   * Asked after our own Lease is written: of two that come at once, at least one sees the other. The later one gives way, so
    * that exactly one goes on.
    */
   async #clash(): Promise<string | undefined> {

@@ -45,13 +45,13 @@ export interface Keeping extends Account {
   readonly ensure: (login: Login, now: Login) => Promise<unknown>;
   /** The server must have it before anybody reads of it: else the first reader makes it. */
   readonly first?: boolean;
-  /** Logs in; absent where only an administrator could tell. */
+  /** Logs in; absent where only an administrator could check. */
   readonly prove?: (login: Login) => Promise<unknown>;
   readonly drop: (user: string, now: Login) => Promise<unknown>;
   /** How long the former one is kept at least. */
   readonly lingerMs?: number;
   readonly retain?: boolean;
-  /** What else the Secret tells its readers. */
+  /** What else the Secret holds for its readers. */
   readonly values?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -90,7 +90,7 @@ export async function accountName<O extends Managed>(
   return shared ? `${plain.slice(0, 71)}-${suffixOf(await cx.owner())}` : plain;
 }
 
-/** What tells names of one owner from those of another on a server that both use. */
+/** What distinguishes names of one owner from those of another on a server that both use. */
 export const suffixOf = ({ id }: Owner): string => id.slice(0, 6);
 
 /** A server that does not take a new account now may be restarting. */
@@ -267,7 +267,7 @@ const decoded = (secret: DeepReadonly<AnyObject> | undefined): Readonly<Record<s
     ]),
   );
 
-/** Tells how far replacements are, and how those ended that were asked for. Ready does not hang on it. */
+/** Reports the progress of replacements, and the results of requested ones. Ready does not depend on it. */
 export const rotation = <O extends Managed>(
   accounts: (cx: Cx<O>) => readonly Account[],
   needs: Readonly<Record<string, Row<O, unknown>>>,

@@ -55,7 +55,7 @@ export async function clean<O extends Managed>(
   await keepClean(cx, name, selector, podSpec(block, run, config, selector, also));
 }
 
-/** Keeps the CronJob, and tells how its last run ended. */
+/** Maintains the CronJob, and reports how its last run ended. */
 export async function keepClean<O extends Managed>(
   cx: Cx<O>,
   name: string,

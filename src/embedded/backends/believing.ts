@@ -35,7 +35,7 @@ export interface Believing {
 }
 
 /**
- * Backends that hold whatever they are told and answer every proof: for a plan, which assumes that servers work. What
+ * Backends that record every call and report success: for a plan, which assumes that servers work. What
  * they hold at the beginning is read from the Secrets of the cluster.
  */
 export function believing(objects: () => readonly AnyObject[]): Believing {

@@ -147,7 +147,7 @@ export class Sim {
     await this.within(ms, () => false);
   }
 
-  /** As run(), but ends as soon as `done()` holds, and tells whether it did: for what only daemons bring about. */
+  /** As run(), but ends as soon as `done()` holds, and returns whether it did: for what only daemons cause. */
   async within(ms: number, done: () => boolean): Promise<boolean> {
     const end = this.#now + ms;
     const next = () => this.#queue.peek()?.due ?? Number.POSITIVE_INFINITY;

@@ -43,7 +43,7 @@ export interface PagePlan<Plan = unknown> {
   readonly outside: readonly string[];
 }
 
-/** Who knows the answers. Every function may throw; a `Refused` is told to the user as it is. */
+/** The source of the answers. Every function may throw; the text of a `Refused` is shown to the user. */
 export interface PageAnswers {
   overview(): Promise<PageOverview>;
   /** undefined: no such object. */

@@ -180,7 +180,7 @@ const FIELDS: Readonly<Record<string, (value: unknown, place: Place) => readonly
 /** As a sentence without the object, and without any value that the user wrote. */
 export const sentence = ({ field, what }: Asked): string => `${field} ${what}`;
 
-/** Asked before any row, so that what runs stays as it is. Children are asked about what they were handed. */
+/** Checked before any row, so that what runs stays as it is. Children check what they got from their parent. */
 const guard: Guard<Managed> = {
   type: 'HostAccessAllowed',
   refuse: (object: DeepReadonly<Managed>, env) => {

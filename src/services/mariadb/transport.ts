@@ -20,7 +20,7 @@ import { adminAddress, isAt, type MariaDBObject } from './address.ts';
  *        The next pass looks again at the Secrets that clients were given, and only then switches it on.
  *   off  in the first row of the pass that sees the edit, before config and pods; status says so at its end. Objects that
  *        name the server wait until it is Ready at its new generation (cx.ready), others for the status. A server that
- *        can't be told is left to its restart (startsAnew).
+ *        can't be reconfigured is left to its restart (startsAnew).
  */
 
 type ServerCx = Cx<MariaDBObject>;

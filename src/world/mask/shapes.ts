@@ -34,7 +34,7 @@ const CONF = `[\\w.-]{0,80}?(?:${NAMES})`;
 
 /** A file's name is no key. */
 const PATH = /^\/[\w./-]+$/;
-/** `Access denied for user 'nova'@'10.0.0.1' (using password: YES)` tells something, and so do `<new password>` and `$(cat it)`. */
+/** `Access denied for user 'nova'@'10.0.0.1' (using password: YES)` is useful, and so are `<new password>` and `$(cat it)`. */
 const SAYS = /^((yes|no)\b|<|\.\.\.|…|\$[({])/i;
 /** What an earlier look put there. */
 const MASKED = /^(\*\*\*|\(secret\)|masked(-\d+)?)[.,;:]?$/;
