@@ -71,7 +71,7 @@ export interface BaseStatus {
   lostSince?: string;
 }
 
-/** A custom object as the API server returns it: the spec is there and defaulted, the status may be absent. */
+/** A custom object as the API server returns it: with a defaulted spec, perhaps without status. */
 export interface CustomObject<Spec, Status = BaseStatus> extends KubeObject {
   spec: Spec;
   status?: Status;
@@ -136,7 +136,7 @@ const READY_COLUMNS: readonly Column[] = [
     name: 'Ready',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-    description: 'True when everything this object asks for is there and answers',
+    description: 'True when everything this object asks for exists and responds',
   },
   {
     name: 'Reason',

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Ends with 1, and a list, while objects of ours exist: without the operator nobody could delete them any more.
-# Whoever can't be asked is no proof that there are none: a kubectl that fails ends this script with its code.
+# A kubectl that fails proves nothing about objects: it ends this script with its exit code.
 set -euo pipefail
 crds=$(kubectl get customresourcedefinitions -o name)
 kinds=

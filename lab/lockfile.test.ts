@@ -18,7 +18,7 @@ describe('the lock of the lab', () => {
     expect(take(path, 'down')).toMatchObject({ pid: process.pid, what: 'up' });
   });
 
-  it('can be taken again after it was let go', () => {
+  it('can be taken again after its release', () => {
     take(path, 'up');
     release(path);
     expect(holder(path)).toBeUndefined();

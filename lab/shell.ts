@@ -67,7 +67,7 @@ export function run(command: string, args: readonly string[], options: Options =
   });
 }
 
-/** Run, and fail with the program's own last words if it fails. */
+/** Runs it; on failure the error holds the end of the program's own output. */
 export async function must(command: string, args: readonly string[], options: Options = {}): Promise<string> {
   const ran = await run(command, args, options);
   if (ran.code === 0) return ran.stdout;

@@ -1,4 +1,4 @@
-/** Elements as values: a view builds what it wants to see, `morph` changes what is there into it. */
+/** Elements as values: a view builds what it wants to see, `morph` changes the current elements into it. */
 
 export type Child = Node | string | number | false | undefined | null | readonly Child[];
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -65,7 +65,7 @@ function update(old: Node, next: Node): void {
     if (!next.hasAttribute(name) && !kept.includes(name)) old.removeAttribute(name);
   for (const { name, value } of [...next.attributes])
     if (old.getAttribute(name) !== value && !kept.includes(name)) old.setAttribute(name, value);
-  // A field belongs to whoever types in it.
+  // A field belongs to the person who types in it.
   if (old instanceof HTMLTextAreaElement) return;
   morph(old, next);
 }

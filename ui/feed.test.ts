@@ -110,7 +110,7 @@ describe('listening', () => {
     expect(Source.all).toHaveLength(2);
   });
 
-  it('what is from a file does not pretend to be live', () => {
+  it('what is from a file is not shown as live', () => {
     const { heard } = stage();
     Source.all[0]!.say('overview', overview(1, false));
     expect(heard.at(-2)).toBe('recorded');

@@ -5,7 +5,7 @@ export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'recorded'
 
 export interface FeedHandlers {
   overview(overview: PageOverview): void;
-  /** The server is there and can't see its cluster. */
+  /** The server runs and can't reach its cluster. */
   trouble(message: string): void;
   connection(state: Connection): void;
 }

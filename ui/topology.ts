@@ -38,7 +38,7 @@ export function topologyView(
   const stateOf = (id: string): Health => services.get(id)?.state ?? 'unseen';
   const lines = layout.lines.map(({ from, to, implied, path }) => {
     const isNear = near === from || near === to;
-    // What is ready gives way to what it was waited for by: there the cloud is alive.
+    // What is ready fades behind what waited for it: that is where the cloud is still moving.
     const flow = stateOf(from) === 'ready' && stateOf(to) === 'moving' ? ' flows' : '';
     return s('path', {
       key: `${from}>${to}`,

@@ -43,7 +43,7 @@ export const identity = () => ({
 
 const memcachedSecret = () => ({
   memcachedSecret: objectName(
-    'Secret with the CA of memcachedServers, key ca.crt: the way to them is encrypted. Absent: it is plain.',
+    'Secret with the CA of memcachedServers, key ca.crt: connections to them are encrypted. Absent: they are not.',
   ).optional(),
 });
 

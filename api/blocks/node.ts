@@ -6,7 +6,7 @@ export const hostAddress = () => ({
   hostName: text('Host name; absent means the name of the node.').max(253).optional(),
 });
 
-/** How to log in to a host and what Ansible is told about it. */
+/** How to log in to a host and the variables that Ansible gets for it. */
 export const nodeShape = () => ({
   ansiblePort: int(1, 65535, 'SSH port.').optional(),
   ansibleUser: text('User to log in as.').max(63).optional(),

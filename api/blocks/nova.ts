@@ -44,7 +44,7 @@ const computeTemplates = () =>
         .strictObject({
           computeDriver: oneOf(
             COMPUTE_DRIVERS,
-            'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake pretends.',
+            'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake simulates guests.',
           ).default('libvirt'),
           ...computeShape(),
           ...template(),

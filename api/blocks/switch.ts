@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { plainName } from '../schema/forms.ts';
 import { cel, map, oneOf } from '../schema/helpers.ts';
 
-/** Open vSwitch on the nodes, whoever drives it. */
+/** Open vSwitch on the nodes, with OVN or with agents. */
 export const datapath = () =>
   oneOf(
     ['system', 'netdev'],

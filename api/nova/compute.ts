@@ -27,7 +27,7 @@ export const NovaCompute = kind({
     ...region(),
     ...cellName('Name of the cell, e.g. cell1.'),
     computeDriver: immutable(
-      oneOf(COMPUTE_DRIVERS, 'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake pretends.'),
+      oneOf(COMPUTE_DRIVERS, 'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake simulates guests.'),
       'a host keeps the driver it registered with',
     ).default('libvirt'),
     ...computeShape(),

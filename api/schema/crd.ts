@@ -3,7 +3,7 @@ import { specWithNotes, statusWithNotes } from '../planned.ts';
 import { rule, type ValidationRule } from './helpers.ts';
 import type { StructuralSchema } from './structural.ts';
 
-/** Ours, so that the installer can tell our CRDs from those of openstack-k8s-operators with the same name (engine rule 24). */
+/** Ours, so that the installer can distinguish our CRDs from those of openstack-k8s-operators with the same name (engine rule 24). */
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'openstack-operator' };
 
 export interface CustomResourceDefinition {

@@ -47,7 +47,7 @@ export const fixedField = (field: string, absent: string, why: string): Validati
   });
 };
 
-/** The value of an optional field may change; that it is there, or is not, stays. */
+/** The value of an optional field may change; its presence may not. */
 export const fixedPresence = (field: string, why: string): ValidationRule =>
   rule(`has(self.${field}) == has(oldSelf.${field})`, `${field} can't be added or removed after creation: ${why}`, {
     fieldPath: `.${field}`,
@@ -102,7 +102,7 @@ export const intOrString = (pattern: RegExp, description: string) =>
     .meta({ 'x-kubernetes-int-or-string': true, pattern: pattern.source })
     .describe(description);
 
-/** An object whose fields are somebody else's API: kept as it is, checked by whoever reads it. */
+/** An object whose fields belong to another API: kept as it is, validated by its consumer. */
 export const open = (description: string) =>
   z.record(z.string(), z.unknown()).meta({ 'x-kubernetes-preserve-unknown-fields': true }).describe(description);
 

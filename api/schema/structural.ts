@@ -41,8 +41,8 @@ const ORDER = [
   'items',
 ];
 
-/** zod's OpenAPI output is nearly structural; what is left is listed in ts-stack.md and mended here. */
-function mend(node: Record<string, unknown>): StructuralSchema {
+/** zod's OpenAPI output is nearly structural; the rest is fixed here. */
+function fix(node: Record<string, unknown>): StructuralSchema {
   const out: Record<string, unknown> = { ...node };
   delete out.$schema;
   delete out.propertyNames;
@@ -58,10 +58,10 @@ function mend(node: Record<string, unknown>): StructuralSchema {
   }
   if (isObject(out.properties))
     out.properties = Object.fromEntries(
-      Object.entries(out.properties).map(([key, value]) => [key, mend(asObject(value))]),
+      Object.entries(out.properties).map(([key, value]) => [key, fix(asObject(value))]),
     );
-  if (isObject(out.additionalProperties)) out.additionalProperties = mend(out.additionalProperties);
-  if (isObject(out.items)) out.items = mend(out.items);
+  if (isObject(out.additionalProperties)) out.additionalProperties = fix(out.additionalProperties);
+  if (isObject(out.items)) out.items = fix(out.items);
   const rank = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length - 4.5);
   return Object.fromEntries(Object.entries(out).sort(([a], [b]) => rank(a) - rank(b)));
 }
@@ -82,5 +82,5 @@ export function structural(schema: z.ZodType): StructuralSchema {
     cycles: 'throw',
     unrepresentable: 'throw',
   });
-  return mend(asObject(json));
+  return fix(asObject(json));
 }

@@ -154,7 +154,7 @@ const GATEWAY = `${node(1).ip}:7480`;
 /** Where the gateway serves the data of a project, for the catalog. */
 export const OBJECTS = `http://${GATEWAY}/swift/v1/AUTH_%(project_id)s`;
 
-/** Swift's API over this Ceph, for whoever has a token of that Keystone: the object store of a site, and no part of the cloud. */
+/** Swift's API over this Ceph, for clients with a token of that Keystone: the object store of a site, and no part of the cloud. */
 export async function startGateway(keystone: { readonly url: string; readonly password: string }): Promise<void> {
   const settings = `[client.rgw]
 rgw_frontends = beast endpoint=${GATEWAY}

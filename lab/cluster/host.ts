@@ -252,7 +252,7 @@ export async function removeCgroups(): Promise<void> {
   for (const root of cgroupRoots()) {
     const top = join(root, CGROUP);
     if (!existsSync(top)) continue;
-    // The kernel needs a moment to let go of the last process of a cgroup.
+    // The kernel needs a moment to release the last process of a cgroup.
     await until(`cgroup ${top} to be empty`, 10, async () => {
       await must('find', [top, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).catch(() => '');
       return !existsSync(top);

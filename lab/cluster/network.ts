@@ -57,8 +57,8 @@ ip -n ${each.netns} route add default via ${node(1).ip}`);
 
 /**
  * The world beyond the cloud: a host on the far end of the wire that node n1 gives to its external bridge. Open
- * vSwitch in user space takes frames as they are, so whoever sends into it must not leave checksums to the hardware.
- * A second wire makes it the router between floating addresses and the cluster, as a site's would be: whoever tests
+ * vSwitch in user space takes frames as they are, so senders must not leave checksums to the hardware.
+ * A second wire makes it the router between floating addresses and the cluster, as a site's would be: a test
  * from the cluster's network reaches guests, and guests reach published APIs.
  */
 async function makeOutside(): Promise<void> {

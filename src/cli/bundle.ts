@@ -53,7 +53,7 @@ function save(to: string, bytes: Buffer): void {
   }
 }
 
-/** Lets the operator go on from where a bundle was taken, with backends that do what they are told. */
+/** Lets the operator go on from where a bundle was taken, with backends that record each call and report success. */
 export async function replay(cx: Invocation): Promise<Answer> {
   const [file = ''] = cx.args;
   const objects = readObjects(file).filter(isKnown);

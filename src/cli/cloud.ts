@@ -10,12 +10,12 @@ export function cloudCommand(program: Command): void {
     .option('--once', 'end when everything is Ready; exit 1 when it does not get there in 5 minutes')
     .option('--port <port>', 'of the API server, on 127.0.0.1; 0 chooses a free one', '0')
     .option('--page-port <port>', 'of the page, on 127.0.0.1; 0 chooses a free one', '0')
-    .option('--speed <factor>', 'how much faster than real pods the pretended ones start', '8')
+    .option('--speed <factor>', 'how much faster than real pods the simulated ones start', '8')
     .option('--verbose', "show the operator's log")
     .addHelpText(
       'after',
       `
-Nothing of OpenStack runs here: workloads, database, bus and Keystone are pretended. The operator is the real one, and
+Nothing of OpenStack runs here: workloads, database, message bus and Keystone are simulated. The operator is the real one, and
 so is the API that kubectl sees. For a real cloud on this machine: make lab.
 
 Examples:

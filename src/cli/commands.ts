@@ -84,7 +84,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['keystone debug -n openstack', 'in whatever group it is'],
       ['nova libvirt cpu_models -n openstack', 'in every process of Nova'],
       ['neutron DEFAULT transport_url --reveal', 'with its password'],
-      ['nova libvirt cpu_models --node compute-0', 'the way to a hypervisor'],
+      ['nova libvirt cpu_models --node compute-0', 'how it reaches a hypervisor'],
     ],
     reads: 'whole',
     run: async cx => (await import('./trace.ts')).trace(cx),
@@ -190,7 +190,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     about: 'The same objects give the same file. Every command reads it with --from.',
     flags: [['--to <file>', 'where to write it', 'openstack-bundle.yaml.gz']],
     examples: [
-      ['-n openstack', 'for whoever helps you'],
+      ['-n openstack', 'to attach to a bug report'],
       ['-A --to all.yaml', 'everything, to read yourself'],
     ],
     reads: 'whole',
@@ -199,7 +199,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'replay',
     args: '<bundle>',
-    summary: 'lets the operator go on from a bundle in an embedded cluster, and tells where that ends',
+    summary: 'runs the operator on a copy of a bundle, and prints how it ends',
     about: 'Nodes and backends work there: what is still wrong in the end is wrong in the objects. Exit code 1 then.',
     flags: [['-n, --namespace <name>', 'which namespace of the bundle; the first with a cloud unless given']],
     examples: [['openstack-bundle.yaml.gz', 'is it the objects, or the cluster?']],

@@ -1,7 +1,7 @@
 /**
  * What a Job does that stands for the operator's calls to RabbitMQ and Keystone, with nothing but Python's own library:
  * Kolla's start script is Python, so every image of Kolla's has it. Each step looks first, so that it may run twice;
- * the first that fails ends the program, and whoever started it tries again. `src/real/bus.ts` and
+ * the first that fails ends the program, and the Job tries again. `src/real/bus.ts` and
  * `src/real/identity` do the same for the operator: test/contract/jobs.real.test.ts lets those find nothing to do.
  */
 export const ENSURE = `import base64

@@ -2,7 +2,7 @@ import type { Log } from '../world/log.ts';
 import { type Clock, sleep } from '../world/world.ts';
 
 export interface FatalOptions {
-  /** `process`, or one that pretends. */
+  /** `process`, or a fake of it in tests. */
   readonly process: {
     on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
     exit(code: number): unknown;
@@ -22,7 +22,7 @@ const RELEASE_MS = 3_000;
 /** Of the process: the kubelet starts it again, from the objects and without whatever went wrong in its memory. */
 const EXIT_CODE = 1;
 
-/** What fails here must not keep the process from its end: there is nobody left to tell. */
+/** What fails here must not keep the process from its end: no one is left to report to. */
 function attempt(act: () => void): void {
   try {
     act();
@@ -39,7 +39,7 @@ export function endOnFatal({ process, log, clock, halt, release }: FatalOptions)
     // Parts that are torn down complain; the first cause is the one to read.
     if (ending) return;
     ending = true;
-    // Whoever else ends the process after an orderly stop, it is no success.
+    // If anything else ends the process after an orderly stop, it is no success.
     process.exitCode = EXIT_CODE;
     attempt(() => log.error('Operator ends: nobody caught an error', { event, error }));
     attempt(() => halt(new Error(`the process ends: ${event}`)));

@@ -78,7 +78,7 @@ describe('Jobs for what rows do outside of Kubernetes', () => {
     expect(JSON.stringify(job)).toContain('"image":"own/rabbit:1"');
   });
 
-  it('another wish is another Job', () => {
+  it('another desired state is another Job', () => {
     const name = (calls: readonly Call[]) => effectJobs(calls, around)[0]?.objects[1].metadata.name;
     expect(name(databases)).toBe(name(databases));
     expect(name(databases)).not.toBe(name(databases.slice(1)));

@@ -34,7 +34,7 @@ const COMPONENT_LABEL = 'app.kubernetes.io/component';
 const FOLDER = '/effects';
 
 /**
- * `kubectl apply` knows no order, so each Job tries until what it needs is there: every one is safe to run twice
+ * `kubectl apply` knows no order, so each Job retries until what it needs exists: every one is safe to run twice
  * (rule 10). Pulling images and the first start of a database take minutes on a slow machine; half an hour is not slow.
  */
 const PATIENCE_S = 1800;
@@ -69,12 +69,12 @@ export function patient(job: AnyObject): AnyObject {
       },
     },
   };
-  // A Job can't be changed. Its name here follows all of it: whoever renders again gets another Job, not a refusal.
+  // A Job can't be changed. Its name here follows all of it: rendering again gives another Job instead of a refused update.
   const name = `${job.metadata.name.replace(/-[0-9a-f]{8}$/, '')}-${shortHash(waiting)}`;
   return { ...job, metadata: { ...job.metadata, name }, spec: waiting };
 }
 
-/** `dumb-init --single-child -- ...` stays in front: it hands on the signal that ends a pod. */
+/** `dumb-init --single-child -- ...` stays in front: it forwards the signal that ends a pod. */
 function retried(command: readonly string[]): string[] {
   const init = command[0] === 'dumb-init' ? command.indexOf('--') + 1 : 0;
   return [...command.slice(0, init), 'sh', '-c', RETRY, 'retry', ...command.slice(init)];

@@ -22,7 +22,7 @@ export interface LiveCloudOptions {
   readonly namespace: string;
   /** Of the API server; 0 takes a free one. */
   readonly port: number;
-  /** How much faster than real pods the pretended ones start. */
+  /** How much faster than real pods the simulated ones start. */
   readonly speed: number;
   readonly log: Log;
 }
@@ -38,7 +38,7 @@ export interface LiveCloud {
   stop(): Promise<void>;
 }
 
-/** Pretended work takes a fraction of its time; leases and watches run on the true clock. */
+/** Simulated work takes a fraction of its time; leases and watches run on the true clock. */
 const faster = (clock: Clock, factor: number): Clock => ({
   ...clock,
   timer: (ms, run, options) => clock.timer(ms / factor, run, options),

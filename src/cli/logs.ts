@@ -62,7 +62,7 @@ const ROUNDS = 10;
 
 /**
  * New lines of all containers as they come, also of pods that come later. It asks again and again instead of holding a
- * stream for each: pods come and go while a service rolls, and a line must not be lost or told twice by that.
+ * stream for each: pods come and go while a service rolls, and no line may be lost or repeated by that.
  */
 export async function follow(
   cx: Invocation,

@@ -91,7 +91,7 @@ export async function planOf(
   };
 }
 
-/** What the API server's own rules say against the edit is the user's to mend. */
+/** What the API server's own rules say against the edit is for the user to fix. */
 async function applied<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -146,7 +146,7 @@ function assumptionsOf(
   { notes }: Snapshot,
 ): readonly string[] {
   return [
-    'pods start and Jobs succeed; MariaDB, RabbitMQ and Keystone do what they are told',
+    'pods start and Jobs succeed; every call to MariaDB, RabbitMQ and Keystone succeeds',
     ...(live.some(object => object.kind === 'Node') ? [] : ['no nodes were seen: three with every label are assumed']),
     ...(foreign.length > 0
       ? [

@@ -42,7 +42,7 @@ export async function render(cx: Invocation): Promise<Answer> {
       '--as jobs is made to be applied, and its Secrets hold every password of the cloud: give --reveal, and keep the output as you keep passwords',
     );
   // True randomness: what is rendered may be applied, and its passwords must be nobody's guess.
-  // Whoever applies what is printed does so with rights of their own.
+  // What is printed is applied by people, with their own permissions.
   const env = { [ALLOW_HOST_ACCESS]: 'true' };
   const world = await simulate({ namespace, believe: true, delays: DELAYS, random: realRandom, env });
   const kept = keep === undefined ? [] : keptFrom(keep);
@@ -125,7 +125,7 @@ function ownersOf(view: View, object: Live | undefined): readonly string[] {
   return owners;
 }
 
-/** The last that the operator sent for each object that is there in the end: its opinions, and nothing of the server's. */
+/** The last request that the operator sent for each object that exists in the end: its opinions, and nothing of the server's. */
 function renderedBy(world: Simulation): readonly Rendered[] {
   const view = viewOf(world.objects(), world.now());
   const last = new Map<string, AnyObject>();
@@ -173,7 +173,7 @@ const isGenerated = ({ kind, metadata, immutable }: AnyObject): boolean =>
   metadata.labels?.[MANAGED_LABEL] === 'true' &&
   !/-config-data$/.test(metadata.name);
 
-/** Whom a rendered object is for, as its labels tell. */
+/** The owner of a rendered object, by its labels. */
 const labelled = ({ metadata: { labels } }: Live): readonly string[] => [
   `${labels?.['app.kubernetes.io/name']} ${labels?.['app.kubernetes.io/instance']}`,
 ];

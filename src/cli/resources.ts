@@ -5,7 +5,7 @@ import { apiVersionOf, type Resource, resourceName } from '../kube/resource.ts';
 import { PLANS } from '../services/list.ts';
 import { UsageError } from './yaml.ts';
 
-/** What some plan writes or reads: a plan on a copy needs all of it, or what is there would look as if it had to be made. */
+/** What some plan writes or reads: a plan on a copy needs all of it, or existing objects would be planned as new. */
 export const PLANNED: readonly Resource[] = [
   ...new Map(
     PLANS.flatMap(({ manages, reads }) => [...manages, ...reads]).map(resource => [resourceName(resource), resource]),

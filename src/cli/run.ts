@@ -45,7 +45,7 @@ interface RunOptions {
 }
 
 /**
- * Whoever reaches the page may send tokens, and whoever reaches the webhook reviews, and each costs calls: they have
+ * Any client of the page may send tokens, any client of the webhook reviews, and each costs API calls: they have
  * these, and the passes and the lease keep theirs.
  */
 const REVIEW_CONNECTIONS = 2;
@@ -78,7 +78,7 @@ export function runCommand(program: Command): void {
       '--trusted-registries <list>',
       'where specs may take images of pods with rights on the node from, beside the own',
     )
-    .addOption(new Option('--log-level <level>', 'how much it tells').choices(LEVELS).default('info'))
+    .addOption(new Option('--log-level <level>', 'level of detail of its log').choices(LEVELS).default('info'))
     .addHelpText(
       'after',
       `
@@ -91,7 +91,7 @@ Examples:
 }
 
 async function run(options: RunOptions): Promise<void> {
-  // What is wrong with the command line is told before anything is asked of a cluster.
+  // What is wrong with the command line is reported before any request to a cluster.
   const plans = chosen(options.kinds);
   const port = portOf(options.port, '--port');
   const env = { ...process.env, ...settingsBy(options) };

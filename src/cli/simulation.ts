@@ -24,10 +24,10 @@ export interface SimulationOptions {
   readonly namespace: string;
   /** Objects of a cluster with their uids; else an empty cluster. */
   readonly from?: { readonly objects: readonly AnyObject[]; readonly at: number };
-  /** Backends that believe what they are told, instead of pretended ones. */
+  /** Backends that record each call and report success, instead of simulated ones. */
   readonly believe?: boolean;
   readonly delays?: Partial<Delays>;
-  /** What programs do, where backends believe; else they start at once. */
+  /** What programs do, with recording backends; else they start at once. */
   readonly programs?: Programs;
   /** For passwords and keys; seeded unless given. */
   readonly random?: Random;
@@ -207,13 +207,13 @@ function emptyCluster(namespace: string, foreign: readonly Resource[] = []): Sna
   return snapshot;
 }
 
-/** Kinds of others that the cluster has, told by their objects. */
+/** Kinds of others that the cluster has, found by their objects. */
 function foreignIn(objects: readonly AnyObject[]): readonly Resource[] {
   const groups = new Set(objects.map(({ apiVersion }) => apiVersion.replace(/\/.*/, '')));
   return PLANNED.filter(resource => resource.optional && groups.has(resource.group));
 }
 
-/** A cluster's objects under the CRDs of this program: a plan tells what this version would do. */
+/** A cluster's objects under the CRDs of this program: a plan shows what this version would do. */
 function restored(objects: readonly AnyObject[], namespace: string, sim: Sim): Store {
   const used = objects.map(object => Number(object.metadata.resourceVersion ?? 0)).filter(Number.isFinite);
   const kept = objects.filter(

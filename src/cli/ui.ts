@@ -13,7 +13,7 @@ export async function ui(cx: Invocation): Promise<Answer> {
   const port = portOf(cx.flags.port, '--port');
   const seconds = cx.flags.for === undefined ? undefined : numberOf(cx.flags.for, '--for');
   const source = await openSource(cx.flags);
-  // What is wrong with the source is told here and not in the browser.
+  // What is wrong with the source is reported here and not in the browser.
   const { where } = await source.read('look');
   const server = await servePage(source, port);
   const { url } = server;

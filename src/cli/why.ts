@@ -27,7 +27,7 @@ export async function why(cx: Invocation): Promise<Answer> {
   return { data: { causes: told, moving, notes }, text, code: told.length > 0 ? 1 : 0 };
 }
 
-/** With the last words of the pods behind the causes. */
+/** With the termination messages of the pods behind the causes. */
 export async function toldWhy(
   snapshot: Snapshot,
   about?: Live,

@@ -6,7 +6,7 @@ export function assertTerm({ signal, fence }: Term): void {
   fence();
 }
 
-/** What `work` gives, unless the term ends first; `work` is told by `cut` then, and its outcome is nobody's any more. */
+/** What `work` gives, unless the term ends first; `cut` then aborts `work`, and its outcome is dropped. */
 export async function within<T>(signal: AbortSignal, work: Promise<T>, cut: () => void): Promise<T> {
   signal.throwIfAborted();
   let onAbort = (): void => undefined;
@@ -17,7 +17,7 @@ export async function within<T>(signal: AbortSignal, work: Promise<T>, cut: () =
     };
   });
   signal.addEventListener('abort', onAbort, { once: true });
-  // Whoever lost the race must not end the process.
+  // The promise that lost the race must not end the process.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, over]);

@@ -2,7 +2,7 @@ import { type Called, CloudError } from './ports.ts';
 
 /**
  * The three ways a backend fails, in words that name the place and the cure. Both worlds speak them, so that a story
- * told in one reads the same in the other. Never a password; nothing that differs from one try to the next.
+ * the same fault has the same text in both. Never a password; nothing that differs from one try to the next.
  */
 export type Backend = 'MariaDB' | 'RabbitMQ' | 'Keystone' | 'The service';
 

@@ -57,7 +57,7 @@ export interface Sql {
   owned(owner: Owner): Promise<{ readonly databases: readonly string[]; readonly users: readonly string[] }>;
   /** What a column of a table holds; for who may read it. */
   column(database: string, table: string, column: string): Promise<readonly string[]>;
-  /** The certificate that the server shows has this SHA-256 fingerprint, or it is told to read its files again. */
+  /** The certificate that the server shows has this SHA-256 fingerprint, or it is asked to read its files again. */
   ensureCertificate(fingerprint: string): Promise<Changed>;
   /** Whether the server refuses connections over the network without TLS. Those that are open stay. */
   ensureSecureTransport(wanted: SecureTransport): Promise<Changed>;
@@ -153,7 +153,7 @@ export interface Called {
   readonly said?: string;
 }
 
-/** Why a call to a backend failed, told apart because the cure differs. */
+/** Why a call to a backend failed; one value for each remedy. */
 export class CloudError extends Error {
   override readonly name = 'CloudError';
   readonly fault: 'unreachable' | 'refused' | 'rejected' | 'taken';

@@ -6,7 +6,7 @@ import type { Bus, Cloud, Identity, Sql } from './ports.ts';
 
 /**
  * Passes come in bursts while a cloud rolls out, and each asks the same handful of questions, one after the other, with a
- * login for each. What a server was told it had is believed for this long, unless something speaks against it: somebody's
+ * login for each. What a server is known to have is remembered for this long, unless something speaks against it: somebody's
  * hand is seen a moment later then, which no watch would show either.
  */
 const MOMENT = 60_000;
@@ -23,7 +23,7 @@ interface Answer {
   readonly value: unknown;
 }
 
-/** What a call is about. Of each thing the last word counts: who was told something else since has forgotten the first. */
+/** What a call is about. Of each thing the last call counts: a different call since then replaces the first. */
 const subjectOf = ([first]: readonly unknown[]): unknown =>
   (first as { readonly type?: string } | undefined)?.type ?? first;
 
@@ -36,7 +36,7 @@ export function remembering(cloud: Cloud, clock: Clock): Cloud {
 
 type Known = Lru<string, Lru<string, Answer>>;
 
-/** What is believed of one server; another login is another server, as one made anew has new passwords. */
+/** What is remembered of one server; another login is another server, as one made anew has new passwords. */
 function memoryOf(at: object, clock: Clock, known: Known) {
   const server = digestOf(at);
   const forget = (): void => void known.delete(server);
@@ -65,7 +65,7 @@ function memoryOf(at: object, clock: Clock, known: Known) {
     };
   /** To a second one there is nothing left to change. */
   const ensure = <A extends readonly unknown[]>(name: string, run: Call<A, boolean>) => ask(name, run, () => false);
-  /** After it, nothing is believed any more. */
+  /** After it, nothing is remembered any more. */
   const drop =
     <A extends readonly unknown[]>(run: Call<A, boolean>): Call<A, boolean> =>
     (...args) =>
@@ -84,7 +84,7 @@ function sqlOf(port: Sql, memory: Memory): Sql {
   const makeDatabase = drop((...args: Parameters<Sql['ensureDatabase']>) => port.ensureDatabase(...args));
   return {
     check: doubt(() => port.check()),
-    // By the list alone: who is told that a database is lost must not be told that it is there when making it anew.
+    // By the list alone: a database that was reported lost must not be reported as existing when it is created again.
     ensureDatabase: async (name, claim, users) =>
       (await databases())[name]?.mark !== markOf(claim.owner, users) && makeDatabase(name, claim, users),
     ensureUser: ensure('user', (...args) => port.ensureUser(...args)),

@@ -8,7 +8,7 @@ export class NameTaken extends CloudError {
     super('taken', `${what} ${name} on ${where} ${holderText(mark, owner)}`);
     const [kind, object] = owner.object.split('/');
     const place = namespace === undefined ? '' : ` -n ${namespace}`;
-    // What was handed over before stays so.
+    // What was adopted before stays so.
     const words = [...(adopt ?? '').split(',').map(word => word.trim()), name].filter(word => word !== '');
     const command = `kubectl annotate --overwrite ${kind?.toLowerCase()} ${object}${place} openstack.k8s.io/adopt=${words.join(',')}`;
     this.next = `choose another name, or, if its data is meant for this object, run: ${command}`;

@@ -24,7 +24,7 @@ const via = (password: string): string => `IDENTIFIED VIA mysql_native_password 
 export const scopeOf = (database: string): string => `${sqlName(database.replace(/[\\_%]/g, '\\$&'))}.*`;
 
 const comment = (mark: string): string => `COMMENT ${sqlText(mark)}`;
-/** In one statement: no moment exists at which the database is there without its owner (MariaDB 10.5 or later). */
+/** In one statement: the database never exists without its owner (MariaDB 10.5 or later). */
 export const createDatabase = (name: string, mark: string): string =>
   `CREATE DATABASE ${sqlName(name)} ${CHARSET} ${comment(mark)}`;
 /** The same for a script that may run twice. */
@@ -32,7 +32,7 @@ export const createDatabaseOnce = (name: string, mark: string): string =>
   createDatabase(name, mark).replace('CREATE DATABASE', 'CREATE DATABASE IF NOT EXISTS');
 export const markDatabase = (name: string, mark: string): string => `ALTER DATABASE ${sqlName(name)} ${comment(mark)}`;
 /**
- * In one statement: does something only while a database carries this comment. Whoever marks it between a look at it and
+ * In one statement: does something only while a database carries this comment. A mark set between a look at it and
  * what follows would lose it. For the values name and comment.
  */
 export const whileMarked = (statement: string): string =>

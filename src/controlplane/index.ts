@@ -49,13 +49,13 @@ function checkCeph(cx: Cx<Cloud>): void {
     );
 }
 
-/** Also tells how far each child is, from what the cache holds of it: a change of a child runs this again. */
+/** Also reports the progress of each child, from the cache: a change of a child runs this again. */
 const input = row('InputReady', {
   reads: [OpenStackControlPlane, ...Object.values(REFERENCES).flatMap(({ field }) => usersWith(field))],
   run: async cx => {
     const lines = SECTION_NAMES.filter(section => isOn(cx, section)).map(section => lineOf(cx, section));
     cx.report({ services: lines, phase: phaseOf(cx, lines), endpoints: endpointsOf(cx) });
-    // From the first part on that answers: a cloud that is half up is not to be told to become another one.
+    // From the first part on that responds: a cloud that is half up can't be changed to another release.
     const { release } = cx.spec;
     if (SECTION_NAMES.some(section => releaseIn(cx, section) === release)) cx.report({ release });
     sumUpActions(cx);

@@ -10,7 +10,7 @@ const TAKEN = 77;
 
 const fsidIn = (conf: string): string => /^\s*fsid\s*=\s*"?([0-9a-fA-F-]{36})/m.exec(conf)?.[1] ?? '';
 
-/** Whether Ceph refuses one of the keys that a process has: nobody has told it of them yet. */
+/** Whether Ceph refuses one of the keys that a process has: they were not imported yet. */
 export function cephRefuses(run: Run, { disks }: Net): boolean {
   const files = [...run.files('/etc/ceph')].map(file => run.file(`/etc/ceph/${file}`) ?? '');
   const fsid = files.map(fsidIn).find(Boolean) ?? '';

@@ -63,7 +63,7 @@ export const table =
     return undefined;
   };
 
-/** A file that the image's start script is told to copy, and that is not mounted. */
+/** A file that the image's start script copies, and that is not mounted. */
 function uncopied(run: Run): string | undefined {
   const description = run.file('/var/lib/kolla/config_files/config.json');
   if (description === undefined) return undefined;
@@ -95,14 +95,14 @@ function startMariadb(run: Run, net: Net, serve: Serve): Outcome {
       return { exit: 1, message: 'Database is uninitialized and no root password is given', after: 100 };
     net.disks.sql[volume] = { users: { [root]: { password: given, all: true, databases: [] } }, databases: {} };
   } else if (init !== undefined) server.users[root] = { password: given!, all: true, databases: [] };
-  // Read at the start and when told to, as FLUSH SSL does.
+  // Read at the start and on FLUSH SSL.
   const path = /^ssl-cert\s*=\s*(\S+)/m.exec(textOf(run, /\.cnf$/).join('\n'))?.[1];
   const certificate = () => (path === undefined ? undefined : run.file(path));
   let shown = certificate();
   const flush = (): void => {
     shown = certificate();
   };
-  // Only at the start: what it was told since then is forgotten with the process.
+  // Only at the start: later settings end with the process.
   const required = textOf(run, /init\.sql$/).some(text => /^SET GLOBAL require_secure_transport = ON;$/m.test(text));
   const transport = { required };
   serve(run.pod, { is: 'sql', volume, transport, ...(shown !== undefined && { shows: () => shown, flush }) });

@@ -201,7 +201,7 @@ function clientOver(sender: Sender, signal: AbortSignal | undefined): Client {
       if (isPage(response)) throw strange(inWords('delete', resource, ref), response);
       if (response.status === 404) return undefined;
       if (response.status === 409) {
-        // Which precondition failed stands only in the text of the answer; the object itself tells for sure.
+        // Which precondition failed stands only in the text of the answer; only the object itself is proof.
         const now = await get(resource, ref);
         if (now === undefined || now.metadata.uid !== uid) return undefined;
       }

@@ -62,9 +62,9 @@ export interface Informer<T extends KubeObject = AnyObject> {
   readonly options: InformerOptions;
   get(ref: Ref): DeepReadonly<T> | undefined;
   list(options?: ListOptions): readonly DeepReadonly<T>[];
-  /** Replays what is there as initial adds. Returns the removal, which may be called twice. */
+  /** Replays existing objects as initial adds. Returns the removal, which may be called twice. */
   onChange(handler: Handler<T>): () => void;
-  /** Back-fills from what is there. Adding the same name again is an error unless it is the same function. */
+  /** Back-fills from existing objects. Adding the same name again is an error unless it is the same function. */
   addIndexer(name: string, indexer: Indexer): void;
   start(): void;
   stop(): Promise<void>;

@@ -12,7 +12,7 @@ export interface Keeping {
 
 /**
  * What is kept of an object: not the managers' bookkeeping (a quarter of a Pod), except the Apply entries that a drift
- * check compares with. Copies where it changes something, because the embedded world may hand out shared objects.
+ * check compares with. Copies where it changes something, because the embedded world may return shared objects.
  */
 export function reducer(options: Keeping): (object: AnyObject) => AnyObject {
   const { resource, keepManagers = [], metadataOnly = false, transform } = options;

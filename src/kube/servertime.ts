@@ -24,6 +24,6 @@ export function narrowOffset(
   return both.low <= both.high ? both : heard;
 }
 
-/** The smallest correction that the evidence allows: a local clock that could be right is believed. */
+/** The smallest correction that the evidence allows: a local clock that could be right is trusted. */
 export const offsetMs = (offset: Offset | undefined): number =>
   offset === undefined ? 0 : Math.min(Math.max(0, offset.low), offset.high);

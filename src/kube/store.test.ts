@@ -36,7 +36,7 @@ describe('indexes', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(put, remove, replace), { maxLength: 40 }), fc.nat(40), (actions, late) => {
         const store = new Store();
-        /** What a listener who trusts the changes believes. */
+        /** What a listener knows from the changes alone. */
         const believed = new Map<string, AnyObject>();
         actions.forEach((action, i) => {
           if (i === late) store.addIndex('colour', colours);

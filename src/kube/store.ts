@@ -92,7 +92,7 @@ export class Store {
   }
 
   /**
-   * Makes `contents`, by key, those of a namespace or of everything, and tells what that changed. The map is the
+   * Makes `contents`, by key, those of a namespace or of everything, and returns what that changed. The map is the
    * store's from then on: a first list of ten thousand objects is taken over as it is, because putting them one by one
    * (each key made and hashed twice more, then a sweep that finds nothing) held the loop for a tenth of a second.
    */

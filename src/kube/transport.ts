@@ -13,7 +13,7 @@ export interface Request {
   readonly timeout?: number;
 }
 
-/** What to accept to be told metadata only. */
+/** The Accept header for metadata only. */
 export const METADATA = {
   list: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json',
   watch: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',

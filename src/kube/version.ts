@@ -1,6 +1,6 @@
 /**
  * Resource versions are decimal integers that may be compared within one resource (KEP-5504, stable since 1.35).
- * Some aggregated API servers still hand out other strings; those count as equal, so that whoever waits for one
+ * Some aggregated API servers still return other strings; those count as equal, so that code that waits for one
  * goes on instead of waiting for ever.
  */
 export function compareResourceVersion(a: string | undefined, b: string | undefined): -1 | 0 | 1 {

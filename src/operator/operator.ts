@@ -51,7 +51,7 @@ export interface Operator {
 
 /**
  * What cannot be watched, a backend that is away, is tried again after two minutes at the latest. client-go's 1000 s
- * would leave a cloud broken for a quarter of an hour after it was mended.
+ * would leave a cloud broken for a quarter of an hour after it was fixed.
  */
 const BACKOFF = { max: 120_000 };
 
@@ -195,7 +195,7 @@ export function createOperator(options: OperatorOptions): Operator {
     });
   };
   for (const informer of [...informers, secrets]) follow(informer);
-  // Kinds of others are watched while their CRD is there.
+  // Kinds of others are watched while their CRD exists.
   for (const each of wanted.filter(({ resource }) => resource.optional)) {
     const name = resourceName(each.resource);
     let informer: Informer | undefined;

@@ -208,7 +208,7 @@ function traps(document: Document, schema: Schema | undefined): Finding[] {
     const earlier = first.get(id);
     first.set(id, item);
     const option = schema?.option(item.section, item.key);
-    // Only a table tells a repeated mistake from an option that is meant to be repeated.
+    // Only a table distinguishes a repeated mistake from an option that may be repeated.
     if (earlier && option && !schema?.multi(item.section, item.key)) {
       const message = `${item.key} is set again: the value in line ${earlier.line} has no effect`;
       found.push({ ...place(item), severity: 'warning', code: 'repeated', message });

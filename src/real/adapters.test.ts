@@ -41,7 +41,7 @@ describe('what the adapters read', () => {
   ])('%j in stable words', (error, wanted) => expect(reasonOf(error)).toBe(wanted));
 });
 
-describe('the way to a backend', () => {
+describe('connections to a backend', () => {
   it('goes through the dial, while messages keep the name that users know', async () => {
     const server = createServer(socket => socket.destroy());
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));

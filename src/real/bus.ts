@@ -176,7 +176,7 @@ class RealBus implements Bus {
 
   async #write(method: 'PUT' | 'DELETE', path: string[], body?: unknown) {
     const answer = await this.#call(method, path, body);
-    // Somebody else was faster: the wish is fulfilled.
+    // Another client was faster: it exists now.
     if (answer.status === 404 && method === 'PUT')
       throw rejected('RabbitMQ', this.#host, `PUT /api/${path.join('/')}: not found`);
   }

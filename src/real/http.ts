@@ -31,7 +31,7 @@ export function createHttp(
   dial: Dial,
   deadline = DEADLINE,
 ): { http: Http; during(term: Term): Http; close(): Promise<void> } {
-  // Bundles are renewed and clouds come and go: an agent that nobody asked for long lets go of its sockets.
+  // Bundles are renewed and clouds come and go: an agent that was not used for long closes its sockets.
   const agents = new Lru<string, Agent>(MOST_AGENTS, agent => void agent.close().catch(() => undefined));
   const agentFor = (ca: string | undefined): Agent => {
     const key = digestOf(ca);
@@ -84,7 +84,7 @@ export function createHttp(
         if (NOBODY_BEHIND.has(answer.statusCode)) throw unreachable(what, host, `status ${answer.statusCode}`);
         const said = parse(text);
         const asJson = headers.accept === undefined || headers.accept.includes('json');
-        // Somebody else answers for the server: taken for an answer, its page would read as `nothing there`.
+        // Something else responds in place of the server: its page would be read as `not found`.
         if (answer.statusCode < 300 && asJson && typeof said === 'string')
           throw stranger(what, host, `${method} ${pathname}`);
         // So would the 404 of a proxy that knows no way to the server; the servers themselves say theirs in JSON.

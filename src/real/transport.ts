@@ -15,11 +15,11 @@ import { linesOf } from './lines.ts';
 /** Enough for every worker of the operator at once; a local API server answers 3,000 calls/s over 16 (measured). */
 const CONNECTIONS = 32;
 const CONNECT_TIMEOUT = 10_000;
-/** kube-apiserver closes idle connections after 90 s: let go first, or a write meets a closing socket. */
+/** kube-apiserver closes idle connections after 90 s: close them first, or a write meets a closing socket. */
 const KEEP_ALIVE = 30_000;
 /** TCP probes on a watch: they find a peer that vanished without a word, which HTTP/1.1 itself cannot. */
 const PROBE_AFTER = 30_000;
-/** A watch may be silent until the server's own end of it; this much later nobody is there. */
+/** A watch may be silent until the server's own end of it; this much later the server is gone. */
 const WATCH_GRACE = 30_000;
 /** Projected tokens rotate hourly and are valid for long after; client-go looks once a minute as well. */
 const RELOAD_EVERY = 60_000;

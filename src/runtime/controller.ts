@@ -67,7 +67,7 @@ export class Controller {
   readonly #deps: ControllerDeps;
   readonly #metrics: ControllerMetrics;
   readonly #queue: WorkQueue;
-  /** Keys being reconciled, with what aborts their pass. The queue never hands out a key twice; this proves it. */
+  /** Keys being reconciled, with what aborts their pass. The queue never gives a key to two workers; this proves it. */
   readonly #active = new Map<string, AbortController>();
   #started = false;
   /** When the loop last had a turn for sure. */
@@ -150,7 +150,7 @@ export class Controller {
 
   async #breathe(): Promise<void> {
     const { clock } = this.#deps;
-    // Whoever finds the queue empty waits for an event, which is a turn.
+    // An empty queue means waiting for an event, which is a turn.
     if (clock.now() - this.#turnedAt < BREATH || this.#queue.depth().size === 0) return;
     await sleep(clock, 0, undefined, { label: `${this.name} breath` });
     this.#turnedAt = clock.now();

@@ -40,7 +40,7 @@ export class Gate {
   }
 
   /**
-   * Milliseconds to wait before asking again, or undefined when the caches have caught up. `versionOf` tells how far
+   * Milliseconds to wait before asking again, or undefined when the caches have caught up. `versionOf` returns how far
    * the informer of a resource has come; undefined is one that has not synced. Gives up after 30 s: what the owner
    * then does on an old view is idempotent, and its deletes read live first.
    */

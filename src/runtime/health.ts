@@ -25,7 +25,7 @@ export function failures(checks: Readonly<Record<string, Check>>): Readonly<Reco
 const STALLED = 600_000;
 
 /**
- * An informer that believes all is well and has heard nothing for ten minutes: a restart cures that. One that knows
+ * An informer that reports no error and has received nothing for ten minutes: a restart cures that. One that knows
  * it fails (API server down, RBAC) is left alone: a restart would only add load.
  */
 export const informersAlive =

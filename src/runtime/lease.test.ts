@@ -237,7 +237,7 @@ describe('LeaderElection', () => {
     a.acquire();
     await world.sim.run(5_000);
     expect(a.election.check()).toBeUndefined();
-    // Stopped, so that not even the watchdog runs: the probe is answered by whoever can still ask.
+    // Stopped, so that not even the watchdog runs: the probe is all that can still ask.
     a.p.pause(60_000);
     await world.sim.run(30_000);
     expect(a.election.check()).toBeUndefined();
@@ -353,7 +353,7 @@ describe('fencing', () => {
         .filter(o => o.kind === 'Lease')
         .map(o => (o as AnyObject & { spec: Spec }).spec.holderIdentity);
 
-    it('whoever comes later gives way, says whom to, and leaves its own lease free', () =>
+    it('the later one gives way, names the other, and releases its own lease', () =>
       tripwire(async () => {
         const world = cluster();
         const a = beside(world, 'a', 'all', CLASH);

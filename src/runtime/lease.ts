@@ -130,7 +130,7 @@ export class LeaderElection {
   }
 
   /**
-   * Asked after our own Lease is written: of two that come at once, at least one sees the other. Who came later gives way, so
+   * Asked after our own Lease is written: of two that come at once, at least one sees the other. The later one gives way, so
    * that exactly one goes on.
    */
   async #clash(): Promise<string | undefined> {
@@ -159,7 +159,7 @@ export class LeaderElection {
   }
 
   /**
-   * Gives the lease back so that a successor need not wait. Call it after the last write of the process. Whoever asks
+   * Gives the lease back so that a successor need not wait. Call it after the last write of the process. A caller that asks
    * again waits for the same end: the process may be over right after it.
    */
   release(): Promise<void> {

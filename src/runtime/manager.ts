@@ -153,7 +153,7 @@ export class Manager {
     this.#state = 'stopping';
     log.info('Stop began', {});
     this.#abort.abort(this.#stop.signal.reason);
-    // Whoever lost the lease must not linger: a successor may be at work.
+    // A process that lost the lease must end at once: a successor may be at work.
     await this.#ended(election?.lost.aborted ? 0 : grace);
     await this.#attempt('stop caches', () => cache.stopAll());
     for (const server of servers.reverse()) await this.#attempt(`stop ${server.name}`, () => server.stop());

@@ -40,9 +40,9 @@ export interface Sample {
 export interface QueueMetrics {
   added(): void;
   retried(): void;
-  /** From ready to handed out. */
+  /** From ready to taken by a worker. */
   waited(ms: number): void;
-  /** From handed out to done. */
+  /** From taken by a worker to done. */
   worked(ms: number): void;
 }
 
@@ -55,7 +55,7 @@ export interface ControllerMetrics {
   /** A mistake in our own code (TypeError and its kin). */
   panicked(): void;
   timedOut(): void;
-  /** Workers busy; the limit is told once. */
+  /** Workers busy; the limit is exported once. */
   workers(limit: number): void;
   active(change: 1 | -1): void;
 }

@@ -36,13 +36,13 @@ interface Entry {
 
 /**
  * A queue of keys, after client-go's workqueue. A key is in exactly one state: absent, delayed, ready, processing,
- * or processing and dirty (to be handed out again after done). No key is handed out twice at once. There is one
+ * or processing and dirty (to be processed again after done). No key is processed twice at once. There is one
  * entry per key, so an earlier event replaces a delay: who wants a timer states it again on every pass.
  */
 export class WorkQueue<K = string> {
-  /** Keys that must be handed out. A key is in a class of #ready if and only if it is here and not in #processing. */
+  /** Keys that must be processed. A key is in a class of #ready if and only if it is here and not in #processing. */
   readonly #dirty = new Map<K, Entry>();
-  /** Keys handed out and not done, with the time of it. */
+  /** Keys in process, with their start time. */
   readonly #processing = new Map<K, number>();
   /** By priority; the insertion order of a Set is the order of leaving. No class is empty. */
   readonly #ready = new Map<number, Set<K>>();
@@ -131,7 +131,7 @@ export class WorkQueue<K = string> {
     this.#wakeAll();
   }
 
-  /** Takes nothing new, hands out what is ready, and resolves when the last key is done. */
+  /** Takes nothing new, gives out what is ready, and resolves when the last key is done. */
   drain(): Promise<void> {
     if (this.#state === 'open') this.#state = 'draining';
     this.#delays.clear();

@@ -61,7 +61,7 @@ const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.s
 
 /**
  * Spec, labels, annotations, owners, finalizers or deletion changed; status did not. A kind without generation (Secret,
- * ConfigMap) has no status worth telling apart.
+ * ConfigMap) has no status to compare.
  */
 export function changedByOthers(before: unknown, after: unknown): boolean {
   const [a, b] = [metaOf(before), metaOf(after)];

@@ -14,7 +14,7 @@ import { createPage } from './page/page.ts';
 import { createPageServer } from './page/serve.ts';
 import { createWebhook } from './webhook.ts';
 
-/** Whoever reaches a port may send anything. No request may end the process, and none may end the service of a server. */
+/** A client of a port may send anything. No request may end the process, and none may end the service of a server. */
 
 interface Target {
   readonly server: Server;

@@ -85,7 +85,7 @@ export async function keep({ client, namespace, name, log }: KeeperOptions): Pro
 
 async function publish(client: Client, name: string, ca: string): Promise<void> {
   const found = await client.get(ValidatingWebhookConfiguration, { namespace: '', name });
-  // Somebody runs the webhook without its configuration: whoever writes that knows the Secret.
+  // The webhook runs without its configuration: the author of that one knows the Secret.
   if (found === undefined) return;
   const caBundle = Buffer.from(ca).toString('base64');
   const webhooks = (found.webhooks ?? []) as readonly { name: string; clientConfig?: { caBundle?: string } }[];

@@ -162,7 +162,7 @@ async function bodyOf(
 
 const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What the text holds, if it is a review: whoever reaches the port may send anything. */
+/** What the text holds, if it is a review: a client of the port may send anything. */
 function reviewIn(text: string): Review | undefined {
   let found: Partial<Review> | null;
   try {

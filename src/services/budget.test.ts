@@ -63,7 +63,7 @@ const named = (path: string): string[] =>
   SERVICES.filter(name => new RegExp(`(?<![a-z])${name}(?!t?al)`, 'i').test(code(path)));
 
 describe("a service's name stays at home", () => {
-  // The embedded world pretends to be the services' programs, so it must know them.
+  // The embedded world simulates the services' programs, so it must know them.
   const outside = filesIn('src').filter(path => !path.startsWith('src/embedded/'));
 
   it('shared code names none, but where it is said why', () => {

@@ -43,15 +43,15 @@ export interface Keeping extends Account {
   readonly user: string;
   /** Makes it with the rights it needs, or repairs it. `now`: what the Secret holds, the proof that things are ours. */
   readonly ensure: (login: Login, now: Login) => Promise<unknown>;
-  /** The server must have it before anybody reads of it: else whoever is first asked for it makes it. */
+  /** The server must have it before anybody reads of it: else the first reader makes it. */
   readonly first?: boolean;
-  /** Logs in; absent where only an administrator could tell. */
+  /** Logs in; absent where only an administrator could check. */
   readonly prove?: (login: Login) => Promise<unknown>;
   readonly drop: (user: string, now: Login) => Promise<unknown>;
   /** How long the former one is kept at least. */
   readonly lingerMs?: number;
   readonly retain?: boolean;
-  /** What else the Secret tells its readers. */
+  /** What else the Secret holds for its readers. */
   readonly values?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -90,7 +90,7 @@ export async function accountName<O extends Managed>(
   return shared ? `${plain.slice(0, 71)}-${suffixOf(await cx.owner())}` : plain;
 }
 
-/** What tells names of one owner from those of another on a server that both use. */
+/** What distinguishes names of one owner from those of another on a server that both use. */
 export const suffixOf = ({ id }: Owner): string => id.slice(0, 6);
 
 /** A server that does not take a new account now may be restarting. */

@@ -42,7 +42,7 @@ function installed<O extends Managed>(cx: Cx<O>, resource: Resource): void {
     });
 }
 
-/** Lists are atomic here: what the server would add to an entry must stand in it, or it never matches what is there. */
+/** Lists are atomic here: what the server would add to an entry must be in it, or it never matches the live object. */
 export async function route<O extends Managed>(cx: Cx<O>, gateway: GatewayRef, to: Routed): Promise<void> {
   installed(cx, HTTPRoute);
   if (cx.get(Gateway, gateway.name) === undefined)

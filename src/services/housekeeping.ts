@@ -55,7 +55,7 @@ export async function clean<O extends Managed>(
   await keepClean(cx, name, selector, podSpec(block, run, config, selector, also));
 }
 
-/** Keeps the CronJob, and tells how its last run ended. */
+/** Maintains the CronJob, and reports how its last run ended. */
 export async function keepClean<O extends Managed>(
   cx: Cx<O>,
   name: string,
@@ -86,9 +86,9 @@ export async function keepClean<O extends Managed>(
       reason: 'HousekeepingFailed',
       about: subjectOf(Job, last.metadata.name),
       said,
-      what: `Job ${last.metadata.name} failed: ${said ?? 'no last words'}`,
+      what: `Job ${last.metadata.name} failed: ${said ?? 'no termination message'}`,
       who: 'User',
-      next: 'mend the cause; it runs again at its time, and nothing else waits for it',
+      next: 'fix the cause; it runs again on schedule, and nothing else waits for it',
     });
   }
 }

@@ -68,7 +68,7 @@ export function ingressUrl(spec: Exposed, beside?: Beside): string | undefined {
   return `${endsOf(spec) ? 'https' : 'http'}://${hostOf(spec, hostname, beside)}${prefixOf(spec, beside)}`;
 }
 
-/** Images are large and consoles stay open: what controllers must be told, by the class they are known under. */
+/** Images are large and consoles stay open: annotations that controllers need, by their class. */
 const PATIENCE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   haproxy: {
     'haproxy-ingress.github.io/timeout-server': '600s',

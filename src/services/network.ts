@@ -11,7 +11,7 @@ import { type Row, rowsOf } from '../runtime/plan/row.ts';
 import { DATABASE_FIELDS } from './users.ts';
 
 /*
- * Who may talk to whom, made from the links that kinds have as fields: whoever can be linked to a database may connect to
+ * Who may talk to whom, made from the links that kinds have as fields: an object that can name a database may connect to
  * one, so a new service is admitted where it belongs without a line here. Only what comes in is filtered. Policies add
  * up: a user admits more with one of his own.
  */
@@ -160,5 +160,5 @@ export const networkPolicyRow = <O extends Managed>(
     },
   });
 
-/** What every API does: whoever comes proves by a token who he is, and hosts and ingresses have no labels. */
+/** What every API does: a client proves by a token who it is, and hosts and ingresses have no labels. */
 export const open = (ports: readonly number[]): Door => ({ ports, from: 'everybody' });

@@ -7,7 +7,7 @@ import { partOf } from './names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Lists whose entries are told apart, by the first of these fields in which two are alike. Others are replaced whole. */
+/** Lists whose entries are distinguished, by the first of these fields in which two are alike. Others are replaced whole. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   containers: ['name'],
   initContainers: ['name'],
@@ -73,7 +73,7 @@ export function overrideOf<O extends Managed>(cx: Cx<O>, half: Half, template?: 
     const at = part === undefined ? 'spec.override' : `spec.${part}.override`;
     const { override = {} } = (part === undefined ? (cx.spec as Overriding) : partOf<Overriding>(cx.spec, part)) ?? {};
     const unknown = Object.keys(override).find(key => !HALVES.includes(key as Half));
-    // Every object that has one has pods: told there, and once.
+    // Every object that has one has pods: reported there, and once.
     if (unknown !== undefined && half === 'podTemplate')
       throw invalid(at, `${at} of ${owner} has ${unknown}`, `use ${HALVES.join(' or ')}`);
     if (override[half] === undefined) continue;

@@ -61,9 +61,9 @@ export interface Process {
   readonly direct?: boolean;
   /** What the scheduler sets aside for it, unless the user says otherwise. */
   readonly requests?: Requests;
-  /** Commands of the shell that run beside it as soon as its container is there; the container waits for their end. */
+  /** Commands of the shell that run beside it as soon as its container exists; the container waits for their end. */
   readonly beside?: string;
-  /** What happens before it is told to stop. `until`: a command of the shell, which ends when the process can be told. */
+  /** What happens before SIGTERM. `until`: a shell command, which ends when the process may get it. */
   readonly drain?: Drain;
 }
 
@@ -365,7 +365,7 @@ function kolla(process: Process, config: Config, main: boolean): Profile {
   };
 }
 
-/** Files are mounted where they belong, by folder if nothing else is there, and the binary runs directly: PodSecurity restricted. */
+/** Files are mounted where they belong, by folder if it is empty in the image, and the binary runs directly: PodSecurity restricted. */
 function restricted(process: Process, config: Config): Profile {
   const folders = new Map<string, { key: string; path: string }[]>();
   for (const file of config.files) {

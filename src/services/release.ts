@@ -45,7 +45,7 @@ const WHY: Readonly<Record<Exclude<Way, 'same'>, string>> = {
   unknown: 'it is no way between two releases of OpenStack',
 };
 
-/** Why what runs `from` may not be told to run `to`; undefined: it may. Nothing runs yet where `from` is undefined. */
+/** Why release `from` can't be changed to `to`; undefined: it can. Nothing runs yet where `from` is undefined. */
 export function releaseProblem(from: string | undefined, to: string | undefined): string | undefined {
   if (from === undefined || to === undefined) return undefined;
   const way = wayOf(from, to);

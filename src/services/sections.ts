@@ -19,7 +19,7 @@ export const databaseSection = (connection: string): Section => ({
   connection_recycle_time: 280,
 });
 
-/** What whoever calls over TLS verifies with: the one place that names the file. */
+/** The CA file of every client over TLS: the one place that names it. */
 const verified = (link: { readonly ca?: string }): string | undefined =>
   link.ca === undefined ? undefined : CA_BUNDLE;
 

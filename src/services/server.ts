@@ -53,7 +53,7 @@ export async function externalLogin<O extends Managed, E extends External>(
   return { user, password, ca };
 }
 
-/** How a client tells a server of ours from another one: by who signed it, and by its object. */
+/** How a client distinguishes a server of ours from another: by the signer and the object. */
 export async function identityOf<O extends Managed>(
   cx: Cx<O>,
   object: Parameters<typeof trustOf>[1] & { readonly metadata: { readonly uid?: string } },

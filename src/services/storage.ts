@@ -50,7 +50,7 @@ export const claimTemplate = <O extends Managed>(cx: Cx<O>, labels: Readonly<Rec
       resources: { requests: { storage: spec.storageSize } },
       volumeMode: 'Filesystem',
     },
-    // The list is atomic: what the server adds to it must be in our text, or it never matches what is there.
+    // The list is atomic: what the server adds to it must be in our text, or it never matches the live object.
     status: { phase: 'Pending' },
   };
 };

@@ -58,8 +58,8 @@ export const PROCESSES = 2;
 const LOADED = '/tmp/uwsgi-loaded-';
 
 /**
- * A worker that is told to stop while it loads its application forgets it, and its master then waits for ever (seen: ten
- * minutes, until the kubelet's patience with Glance ended). So nobody tells it before.
+ * A worker that gets SIGTERM while it loads its application ignores it, and its master then waits for ever (seen: ten
+ * minutes, until the kubelet's patience with Glance ended). So it gets none before.
  */
 export const uwsgiLoaded = ({ processes = PROCESSES }: Uwsgi): string =>
   `for second in $(seq 60); do loaded=0; for file in ${LOADED}*; do [ ! -d "/proc/\${file##*-}" ] || loaded=$((loaded + 1)); done; ` +
@@ -131,7 +131,7 @@ export function uwsgiFile(app: Uwsgi): ConfigFile {
       : { 'http-socket': `0.0.0.0:${app.port}` }),
     'http-auto-chunked': 'true',
     'http-chunked-input': 'true',
-    // Glance's client sends a MiB at once, which with its line end is more than uWSGI takes unless told.
+    // Glance's client sends a MiB at once, which with its line end is more than uWSGI's default allows.
     'chunked-input-limit': 16 * 1024 * 1024,
     processes: app.processes ?? PROCESSES,
     ...(app.under ? { 'wsgi-file': wrapper(app.service) } : { module: app.module }),

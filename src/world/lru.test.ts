@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Lru } from './lru.ts';
 
 describe('a bounded map', () => {
-  it('lets go of what was not asked for the longest time', () => {
+  it('drops the least recently used entry', () => {
     const gone: number[] = [];
     const map = new Lru<string, number>(2, value => gone.push(value));
     map.set('a', 1);

@@ -1,4 +1,4 @@
-/** A map that holds so many entries and no more: whoever was not asked for the longest time goes first. */
+/** A map with a maximum number of entries: the least recently used one is dropped first. */
 export class Lru<K, V> {
   readonly #most: number;
   readonly #entries = new Map<K, V>();

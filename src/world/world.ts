@@ -3,7 +3,7 @@ import type { Transport } from '../kube/transport.ts';
 
 /**
  * Everything that code may not do by itself: time, chance, the network. There are two worlds, the real one
- * (src/real) and the embedded one (src/embedded); what runs in both cannot tell them apart.
+ * (src/real) and the embedded one (src/embedded); code that runs in both can't distinguish them.
  */
 export interface World {
   readonly cluster: Transport;

@@ -51,7 +51,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** Fields that still are as kubectl applied them from the client; undefined where the annotation tells nothing. */
+/** Fields that still are as kubectl applied them from the client; undefined where the annotation says nothing. */
 function fieldsLastApplied(patch: AnyObject, live: AnyObject, type: TypeNode): FieldSet | undefined {
   const text = lastApplied(live);
   if (text === undefined) return undefined;

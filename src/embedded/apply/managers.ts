@@ -43,7 +43,7 @@ export function decode(entries: unknown): Owners {
   return owners;
 }
 
-/** A list that is there but empty, or holds one empty entry, is how a client forgets all ownership. */
+/** A list that is present but empty, or holds one empty entry, is how a client forgets all ownership. */
 export const isReset = (entries: unknown): boolean =>
   Array.isArray(entries) &&
   (entries.length === 0 || (entries.length === 1 && Object.keys(entries[0] ?? {}).length === 0));

@@ -232,7 +232,7 @@ function mergeItems(lhs: unknown[], rhs: unknown[], list: ListType): unknown[] {
   const right = rhs.map(item => elementOf(list, item));
   const onRight = new Map(right.map((element, i) => [element, rhs[i]]));
   const onLeft = new Map<string, unknown>();
-  // An item that is there twice is not merged with the new one.
+  // An item that occurs twice is not merged with the new one.
   for (const [i, element] of left.entries()) onLeft.set(element, onLeft.has(element) ? null : lhs[i]);
   const shared = right.filter(element => onLeft.has(element));
   const done = new Set<string>();

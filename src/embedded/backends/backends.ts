@@ -24,7 +24,7 @@ export interface BackendCall {
 
 export interface Backends {
   readonly cloud: Cloud;
-  /** What the containers of the cloud do; give it to pretend(). */
+  /** What the containers of the cloud do; pass it to createControllers(). */
   readonly programs: Programs;
   /** Whether the MariaDB at a host refuses plain connections now. */
   refusesPlain(host: string): boolean;

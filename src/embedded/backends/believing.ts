@@ -26,7 +26,7 @@ export type Call = Where & {
 
 export interface Believing {
   readonly cloud: Cloud;
-  /** What rows make outside of Kubernetes, the last wish for each thing, in the order in which they first asked. */
+  /** What rows make outside of Kubernetes, the last desired state of each thing, in the order in which they first asked. */
   calls(): readonly Call[];
   /** What was asked for and had not been asked for before, since the last call of `forget`. */
   effects(): readonly Effect[];
@@ -35,7 +35,7 @@ export interface Believing {
 }
 
 /**
- * Backends that hold whatever they are told and answer every proof: for a plan, which assumes that servers work. What
+ * Backends that record every call and report success: for a plan, which assumes that servers work. What
  * they hold at the beginning is read from the Secrets of the cluster.
  */
 class BelievingAnswers implements Believing {

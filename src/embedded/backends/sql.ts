@@ -33,7 +33,7 @@ export function open(net: Net, url: DatabaseUrl): Database | string {
   }
   const database = session.server.databases[url.database];
   const allowed = session.me.all || session.me.databases.includes(url.database);
-  // Who may see everything is told that there is none; everybody else learns nothing.
+  // A user who may see everything gets an answer that there is none; others get no information.
   if (database === undefined && allowed)
     return `(pymysql.err.OperationalError) (1049, "Unknown database '${url.database}'")`;
   return database && allowed

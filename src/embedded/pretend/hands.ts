@@ -27,7 +27,7 @@ export interface RemoveOptions {
 /** How long a request of ours may take; a lost answer must not stop a controller for good. */
 const PATIENCE = 10_000;
 
-/** What every pretender writes with: an answer is learned, an object that is gone is no error. */
+/** What every simulated controller writes with: an answer goes into the cache, an object that is gone is no error. */
 export class Hands {
   readonly view: View;
   readonly clock: Clock;
@@ -121,7 +121,7 @@ export class Hands {
     return held?.metadata?.uid !== uid;
   }
 
-  /** Says it once per object and text: a pretender at rest is silent. */
+  /** Once per object and text: a controller at rest records nothing. */
   async event(about: KubeObject, type: 'Normal' | 'Warning', reason: string, note: string): Promise<void> {
     const key = `${about.metadata.uid} ${reason} ${note}`;
     if (this.#told.has(key)) return;

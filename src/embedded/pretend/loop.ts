@@ -37,7 +37,7 @@ export class Loop {
     this.#pump();
   }
 
-  /** The earlier of two wishes wins. */
+  /** The earlier of two times wins. */
   after(key: string, ms: number, daemon = false): void {
     const due = this.#clock.now() + ms;
     const old = this.#timers.get(key);

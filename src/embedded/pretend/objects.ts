@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/object.ts';
 
-/** The fields of built-in kinds that the pretenders read or write; everything else passes through untouched. */
+/** The fields of built-in kinds that the simulated controllers read or write; everything else passes through untouched. */
 
 export interface KeyRef {
   name: string;

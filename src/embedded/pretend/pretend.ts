@@ -116,7 +116,7 @@ function resourceOfCrd({ spec }: Crd): Resource | undefined {
     : { group: spec.group, version, kind, plural, namespaced: spec.scope === 'Namespaced' };
 }
 
-/** Workload controllers and a kubelet that pretend: ordinary clients of whatever API server is behind the transport. */
+/** Simulated workload controllers and kubelet: ordinary clients of whatever API server is behind the transport. */
 export function pretend(options: PretendOptions): Pretenders {
   const { transport, clock, random } = options;
   const nodes = options.nodes ?? NODES;

@@ -44,7 +44,7 @@ export function fits(spec: PodSpec, labels: Readonly<Record<string, string>> = {
       case 'NotIn':
         return value === undefined || !values.includes(value);
       default:
-        throw new Error(`node affinity operator ${operator} is not pretended`);
+        throw new Error(`node affinity operator ${operator} is not simulated`);
     }
   };
   return (

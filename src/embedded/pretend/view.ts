@@ -150,7 +150,7 @@ export class View {
           wait = ABSENT;
         }
       } catch {
-        // NoAnswer, or aborted: the loop's condition tells them apart.
+        // NoAnswer, or aborted: the loop's condition distinguishes them.
       }
       await sleep(this.#clock, wait, signal, { label: 'list again', daemon: wait === ABSENT }).catch(() => {});
     }

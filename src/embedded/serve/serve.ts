@@ -22,7 +22,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** The Store on https://127.0.0.1, for whoever has the token in the kubeconfig. It has all rights: there is no RBAC here. */
+/** The Store on https://127.0.0.1, for clients with the token in the kubeconfig. It has all rights: there is no RBAC here. */
 export async function serve(store: Store, { port, dir }: ServeOptions): Promise<Serving> {
   const { ca, cert, key } = makeCertificate(Date.now());
   const token = randomBytes(24).toString('hex');

@@ -30,7 +30,7 @@ export interface Process {
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Aborted by crash(): only for code that stands outside the process and must let go of it. */
+  /** Aborted by crash(): only for code outside the process that must release it. */
   readonly signal: AbortSignal;
   /** Memory is gone: no timer, answer or event of this process ever arrives; its promises stay unsettled. */
   crash(): void;
@@ -147,7 +147,7 @@ export class Sim {
     await this.within(ms, () => false);
   }
 
-  /** As run(), but ends as soon as `done()` holds, and tells whether it did: for what only daemons bring about. */
+  /** As run(), but ends as soon as `done()` holds, and returns whether it did: for what only daemons cause. */
   async within(ms: number, done: () => boolean): Promise<boolean> {
     const end = this.#now + ms;
     const next = () => this.#queue.peek()?.due ?? Number.POSITIVE_INFINITY;

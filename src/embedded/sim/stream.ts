@@ -6,7 +6,7 @@ export type Item = WatchEvent | 'end' | 'cut';
 /** Carries an item to the client's side and calls `arrive` there; keeps the order. */
 export type Wire = (item: Item, arrive: () => void) => void;
 
-/** The client's end of one watch: what arrived, and whoever waits for it. */
+/** The client's end of one watch: what arrived, and the reader that waits for it. */
 export class Stream {
   readonly request: Request;
   closed: () => void = () => {};

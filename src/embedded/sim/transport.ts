@@ -13,7 +13,7 @@ import { Stream, type Wire } from './stream.ts';
 
 /**
  * What goes wrong with one request. `lose-answer`: done, but the caller hears NoAnswer. `reject`: not done, and the
- * caller hears NoAnswer too (it cannot tell). `hang`: not done, no answer; only its timeout or abort ends it.
+ * caller gets NoAnswer too (it can't distinguish them). `hang`: not done, no answer; only its timeout or abort ends it.
  */
 export type Fault =
   | 'lose-answer'

@@ -136,7 +136,7 @@ function removeObject(
   else delete meta.finalizers;
   const held = finalizers.length > 0 || heldBySpec(existing);
   const grace = pod ? graceOf(existing, options) : 0;
-  // Pods are told that they end even when they end at once: watchers see the change before the removal.
+  // Pods get a deletionTimestamp even when they end at once: watchers see the change before the removal.
   const graceful = pod && (first || grace < (meta.deletionGracePeriodSeconds ?? 0));
   if (!held && !graceful) return { gone: true, object: take(existing) };
   if (first || graceful) {

@@ -19,7 +19,7 @@ export function equal(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** A copy that shares nothing: stored objects are frozen, and what is handed in may change afterwards. */
+/** A copy that shares nothing: stored objects are frozen, and the argument may change afterwards. */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone) as T;

@@ -47,7 +47,7 @@ export function jsonPatch(_call: Call, target: Json, operations: unknown): Json 
   return root[''] as Json;
 }
 
-/** The server does not say which operation failed, so neither do we; `why` is for whoever reads this code in a debugger. */
+/** The server does not say which operation failed, so neither do we; `why` is for debugging. */
 const failed = (_why: string) =>
   new Refusal(failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {}));
 

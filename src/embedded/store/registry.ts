@@ -5,7 +5,7 @@ import { builtins, type CustomVersion, type Served } from './resources.ts';
 /** Which resources are served: the built-in ones, and those of established CustomResourceDefinitions. */
 export class Registry {
   readonly #byPath = new Map<string, Served>();
-  /** How many resources each group has: every request asks whether its group is there. */
+  /** How many resources each group has: every request checks whether its group exists. */
   readonly #groups = new Map<string, number>();
   readonly #custom = new Map<string, Served[]>();
 

@@ -38,7 +38,7 @@ export class State {
     this.#sorted.delete(storage);
   }
 
-  /** Stores with the next version and tells the listeners. */
+  /** Stores with the next version and notifies the listeners. */
   put(storage: string, object: AnyObject): AnyObject {
     const key = storageKey(object.metadata.namespace, object.metadata.name);
     const bucket = this.#bucket(storage);
@@ -72,7 +72,7 @@ export class State {
     return sorted.objects;
   }
 
-  /** Lists are handed out, so a change makes a new one; the keys stay. */
+  /** Callers keep lists, so a change makes a new one; the keys stay. */
   #place(storage: string, key: string, object: AnyObject | undefined): void {
     const sorted = this.#sorted.get(storage);
     if (!sorted) return;

@@ -121,7 +121,7 @@ describe('watch', () => {
     expect(seen.ended()).toBe(false);
   });
 
-  it('whoever lists once and then follows always knows what a list says, whatever is selected', () => {
+  it('a list and the watch that follows it always agree with a new list, whatever is selected', () => {
     const name = fc.constantFrom('a', 'b', 'c');
     const step = fc.oneof(
       fc.record({ do: fc.constant('put' as const), name, label: fc.constantFrom('x', 'y') }),

@@ -123,7 +123,7 @@ interface At {
   readonly path: string;
 }
 
-/** undefined stands for nil and for absent: Go cannot tell them apart either. */
+/** undefined stands for nil and for absent: Go doesn't distinguish them either. */
 function decodeValue(type: Type, value: unknown, path: string, at: At, unknown: string[]): unknown {
   if (type.is === 'struct') {
     if (value === undefined || value === null) return decodeStruct(type.name, {}, path, at.path, unknown);

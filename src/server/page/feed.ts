@@ -29,7 +29,7 @@ const INTERVAL_MS = 1000;
 /** A look that takes long is made less often: at most this part of the time is spent looking. */
 const SHARE = 0.25;
 
-/** Looks again and again while somebody listens, and tells only what changed. */
+/** Polls while a page listens, and sends only what changed. */
 export function createFeed({ answers, clock, log = silent, intervalMs = INTERVAL_MS }: FeedOptions): Feed {
   const listeners = new Set<(message: FeedMessage) => void>();
   let last: { readonly message: FeedMessage; readonly at: number; readonly took: number } | undefined;

@@ -26,7 +26,7 @@ const foreign = (headers: IncomingHttpHeaders): Verdict | undefined =>
     : undefined;
 
 /**
- * For a server on 127.0.0.1: whoever reaches it is on this machine, or came through `kubectl port-forward`. A name in
+ * For a server on 127.0.0.1: its clients are on this machine, or came through `kubectl port-forward`. A name in
  * `Host` that is none of this machine's is a name server's trick (DNS rebinding): a web page that asks for itself.
  */
 export const loopbackGuard: Guard = async headers => {
@@ -46,7 +46,7 @@ export interface TokenGuardOptions {
 
 /** A verdict holds this long: a token that was withdrawn is good for no longer. */
 const REMEMBER_MS = 30_000;
-/** Of each, good tokens and bad ones: whoever sends many bad ones must not push out the good. */
+/** Of each, good tokens and bad ones: a client that sends many bad ones must not push out the good. */
 const MOST_REMEMBERED = 1000;
 /** Tokens that are checked at the same time; a check is a few calls of milliseconds. */
 const MOST_CHECKED = 4;
@@ -170,7 +170,7 @@ function line(most: number, waiting: number): <T>(run: () => Promise<T>) => Prom
   return run => {
     if (running >= most && queue.length >= waiting) return undefined;
     const turn = running < most ? Promise.resolve() : new Promise<void>(resolve => queue.push(resolve));
-    // Whoever waits takes over the place of the one that leaves.
+    // A waiting request takes the place of the one that ends.
     if (running < most) running++;
     return turn.then(run).finally(() => {
       const next = queue.shift();

@@ -3,7 +3,7 @@ import type { Overview } from '../../insight/overview.ts';
 import type { Settings } from '../../insight/settings.ts';
 import type { Cause } from '../../insight/why.ts';
 
-/** What goes between the page and whoever serves it. */
+/** The messages between the page and its server. */
 
 export interface PageOverview extends Overview {
   /** Milliseconds since 1970 by the clock of the cluster. */
@@ -43,7 +43,7 @@ export interface PagePlan<Plan = unknown> {
   readonly outside: readonly string[];
 }
 
-/** Who knows the answers. Every function may throw; a `Refused` is told to the user as it is. */
+/** The source of the answers. Every function may throw; the text of a `Refused` is shown to the user. */
 export interface PageAnswers {
   overview(): Promise<PageOverview>;
   /** undefined: no such object. */

@@ -185,7 +185,7 @@ async function ownerOf(cx: Context): Promise<CephOwner> {
   return { mark: markOf(owner).replaceAll(/[:/]/g, '='), ...(adopt && { adopt: words.join(',') }) };
 }
 
-/** What an annotation handed over, once the Job has gone through. */
+/** What an annotation let the object adopt, once the Job has succeeded. */
 async function tellAdopted(cx: Context, pools: readonly Pool[]): Promise<void> {
   const { adopt = '', adopted } = await cx.claim();
   const words = adopt.split(',').map(word => word.trim());

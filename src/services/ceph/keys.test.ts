@@ -21,7 +21,7 @@ describe('keys of Ceph', () => {
     expect(cephKey(random, 1_700_000_000_000)).toMatch(/^AQ[A-Za-z0-9+/]{36}==$/);
   });
 
-  it('open what their service writes, and images read-only to whoever clones them', () => {
+  it('open what their service writes, and images read-only for the services that clone them', () => {
     expect(capsOf('cinder', pools)).toEqual({
       mon: 'profile rbd',
       osd: 'profile rbd pool=vol, profile rbd pool=fast, profile rbd pool=vms, profile rbd-read-only pool=img',

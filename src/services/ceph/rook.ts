@@ -34,7 +34,7 @@ interface RookStatus {
   readonly info?: { readonly secretName?: string };
 }
 
-/** Objects without our label are in no watch of ours; monitors move, and Rook tells only its own ConfigMap. */
+/** Objects without our label are in no watch of ours; monitors move, and Rook writes that only to its own ConfigMap. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** Ceph's own default; Rook has none. */
@@ -68,7 +68,7 @@ async function have(cx: Context, resource: Resource, name: string, spec: () => o
 /** Rook's word on one of its objects. `Connected` is what it calls a cluster elsewhere that it only administers. */
 function settled(cx: Context, live: Live): void {
   const { phase, message, observedGeneration = Number.POSITIVE_INFINITY } = statusOf(live);
-  // Somebody may have told Rook to leave his object alone, which then never catches up.
+  // A user may have set Rook to skip the object, which then never catches up.
   const behind = ours(cx, live) && observedGeneration < (live.metadata.generation ?? 0);
   const what = `${live.kind} ${live.metadata.name}`;
   const about = { kind: live.kind, name: live.metadata.name };
@@ -80,7 +80,7 @@ function settled(cx: Context, live: Live): void {
       said: message,
       what: `Rook failed at ${what}${said}`,
       who: 'User',
-      next: 'look at its Events and at the log of rook-ceph-operator, and mend the cause; Rook tries again by itself',
+      next: 'look at its Events and at the log of rook-ceph-operator, and fix the cause; Rook retries by itself',
     });
   if (behind || (phase !== 'Ready' && phase !== 'Connected'))
     throw wait({

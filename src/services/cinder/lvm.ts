@@ -6,7 +6,7 @@ export const DEVICE = '/dev/openstack-volumes';
 /** Sizes of Kubernetes are powers of 1024 with an i, those of truncate without. */
 const truncated = (size: string): string => size.replace(/i$/, '');
 
-/** Makes the group once, on the claim's device or on a file of the node; a group that is there is taken as it is. */
+/** Makes the group once, on the claim's device or on a file of the node; an existing group is used as it is. */
 export const lvmStart = (group: string, backing: string | undefined, size: string | undefined): string => `set -eu
 group=${shell(group)}
 if ! vgs "$group" >/dev/null 2>&1; then

@@ -7,7 +7,7 @@ import { KOLLA_CAPABILITIES } from '../pod.ts';
 
 /**
  * Copies between volumes and images or backups read them as root: os-brick asks the node who it is, Cinder looks into images
- * before it believes them. Their privsep daemons end at their start when a capability is missing that they want to keep.
+ * before it uses them. Their privsep daemons end at their start when a capability is missing that they want to keep.
  */
 const withCapabilities = (...more: string[]): Container['securityContext'] => ({
   runAsNonRoot: true,

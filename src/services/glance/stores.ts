@@ -56,7 +56,7 @@ const SECTIONS: Readonly<Record<Store['type'], (store: Store, link: IdentityLink
 export const storeSections = (stores: readonly Store[], spec: Spec, link: IdentityLink): Sections => ({
   DEFAULT: {
     enabled_backends: stores.map(({ name, type }) => `${name}:${DRIVERS[type]}`),
-    // Nova and Cinder clone an image inside Ceph when they are told where it lies.
+    // Nova and Cinder clone an image inside Ceph when they know its location.
     show_image_direct_url: stores.some(store => store.ceph) || undefined,
   },
   glance_store: { default_backend: spec.defaultStore ?? stores[0]?.name },

@@ -30,7 +30,7 @@ describe('what a pod template of a user may not have', () => {
     ['none dropped', security({ capabilities: { drop: null } }), `${CONTAINER}.securityContext.capabilities`],
     ['all of them back', security({ capabilities: null }), `${CONTAINER}.securityContext.capabilities`],
     ['root', security({ runAsUser: 0 }), `${CONTAINER}.securityContext.runAsUser`],
-    ['whoever the image says', security({ runAsUser: null }), `${CONTAINER}.securityContext.runAsUser`],
+    ['the user of the image', security({ runAsUser: null }), `${CONTAINER}.securityContext.runAsUser`],
     ['perhaps root', pod({ securityContext: { runAsNonRoot: false } }), `${POD}.securityContext.runAsNonRoot`],
     ['proc', security({ procMount: 'Unmasked' }), `${CONTAINER}.securityContext.procMount`],
     ['no seccomp', security({ seccompProfile: { type: 'Unconfined' } }), `${CONTAINER}.securityContext.seccompProfile`],

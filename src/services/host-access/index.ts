@@ -9,7 +9,7 @@ import { NODE_IMAGES, type NodePods, nodePodsOf } from './nodes.ts';
 import { type Asked, CHANGES, isMap, nodePodAsks, podAsks, serviceAsks, volumeAsks } from './pod.ts';
 
 /**
- * Whoever may write our kinds decides what pods run, and the operator, which may do more, makes them. Without this a user of
+ * A user who may write our kinds decides what pods run, and the operator, which may do more, makes them. Without this a user of
  * a namespace is root on the nodes: by `override`, by a volume, by the program of a pod that has rights on the node already.
  */
 
@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export const ALLOW_HOST_ACCESS = 'ALLOW_HOST_ACCESS';
 export const allowsHostAccess = (env: Env): boolean => env[ALLOW_HOST_ACCESS] === 'true';
 
-export const CURE = 'take it out; only whoever runs the operator may allow it (run --allow-host-access)';
+export const CURE = 'remove it; only the administrator of the operator can allow it (run --allow-host-access)';
 
 /** Options of oslo services whose value is a command, or says which commands may run as root. */
 const COMMANDS = ['helper_command', 'root_helper', 'root_helper_daemon', 'rootwrap_config'];
@@ -180,7 +180,7 @@ const FIELDS: Readonly<Record<string, (value: unknown, place: Place) => readonly
 /** As a sentence without the object, and without any value that the user wrote. */
 export const sentence = ({ field, what }: Asked): string => `${field} ${what}`;
 
-/** Asked before any row, so that what runs stays as it is. Children are asked about what they were handed. */
+/** Checked before any row, so that what runs stays as it is. Children check what they got from their parent. */
 const guard: Guard<Managed> = {
   type: 'HostAccessAllowed',
   refuse: (object: DeepReadonly<Managed>, env) => {

@@ -1,6 +1,6 @@
 import { isMap } from './pod.ts';
 
-/** Which pods of an object have rights on the node, told by its spec. */
+/** Which pods of an object have rights on the node, by its spec. */
 export interface NodePods {
   /** Templates that are about them, as paths below spec; their own settings are, where there are none. */
   readonly templates: readonly string[];

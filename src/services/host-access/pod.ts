@@ -49,7 +49,7 @@ const capabilities: Rule = value => {
   if (!isMap(value)) return 'takes away that capabilities are dropped';
   const { add, drop } = value;
   if (add !== undefined && add !== null && !(Array.isArray(add) && add.length === 0)) return 'adds capabilities';
-  // A list replaces ours: whoever drops less gets the rest back.
+  // A list replaces ours: a shorter list gives the rest back.
   const keeps = drop !== undefined && !(Array.isArray(drop) && drop.includes('ALL'));
   return keeps ? 'drops fewer capabilities than ALL' : undefined;
 };
@@ -91,7 +91,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   seccompProfile: profile('takes the seccomp filter away'),
   appArmorProfile: profile('takes the AppArmor profile away'),
   seLinuxOptions: seLinux,
-  runAsUser: value => (value === 0 || value === null ? 'runs as root, or as whoever the image says' : undefined),
+  runAsUser: value => (value === 0 || value === null ? 'runs as root, or as the user of the image' : undefined),
   runAsNonRoot: only(true, 'lets the container run as root'),
   sysctls,
   automountServiceAccountToken: only(false, 'mounts a token of the API server'),
@@ -106,7 +106,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** Free text by any key: names in them mean nothing to Kubernetes. */
 const FREE = ['labels', 'matchLabels', 'nodeSelector', 'requests', 'limits', 'data'];
 
-/** What every volume may be made of. Others are storage that only whoever runs the cluster should attach. */
+/** What every volume may be made of. Others are storage that only the cluster's administrator should attach. */
 const SOURCES = [
   'configMap',
   'downwardAPI',

@@ -17,7 +17,7 @@ export const rootSecret = (object: DeepReadonly<MariaDBObject>): string =>
 
 export const initSecret = (object: DeepReadonly<MariaDBObject>): string => `${object.metadata.name}-init`;
 
-/** One that is to be plain again refuses plain connections until it is told: with it is the CA of the last TLS that it had. */
+/** One that is to be plain again refuses plain connections until it is reconfigured: with it is the CA of the last TLS that it had. */
 const lastCa = async <O extends Managed>(
   cx: Cx<O>,
   object: DeepReadonly<MariaDBObject>,

@@ -34,7 +34,7 @@ const settings: Readonly<Record<string, string | number>> = {
 
 /**
  * The root password is set at every start from the Secret, so the Secret is the truth and a lost password is
- * mended by a restart. One statement per line: that is all --init-file understands.
+ * fixed by a restart. One statement per line: that is all --init-file understands.
  */
 export const initSql = (root: Login, requireTls: boolean): string =>
   [
@@ -45,7 +45,7 @@ export const initSql = (root: Login, requireTls: boolean): string =>
     "CREATE USER IF NOT EXISTS 'probe'@'localhost'",
     // The installer leaves local administrators without a password; inside a pod, everything is local.
     "DROP USER IF EXISTS 'root'@'localhost', 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost'",
-    // A running server is told by SQL (transport.ts); this keeps it so when it starts again.
+    // A running server is reconfigured by SQL (transport.ts); this keeps the setting for its next start.
     ...(requireTls ? ['SET GLOBAL require_secure_transport = ON'] : []),
   ]
     .map(statement => `${statement};\n`)

@@ -94,7 +94,7 @@ const rootAccount = (cx: Place): Account => ({ target: 'root', secret: `${cx.nam
 /**
  * What the server sets root's password from at each start, mounted live: a login that we replaced is in the server already,
  * and no reason to restart it. One that somebody else wrote into the Secret is, because only a start can set it. So is a
- * certificate that comes after the end of the one before: nobody could tell the server to read it, because nobody accepts
+ * certificate that comes after the end of the one before: no client could ask the server to read it, because none accepts
  * what it shows. That it refuses plain connections, also after a start, is no reason.
  */
 async function rootMark(
@@ -153,7 +153,7 @@ const answering = row('Answering', {
   run: async (cx, { certificate }) => {
     const sql = cx.cloud.sql(await adminAddress(cx, cx.object));
     await sql.check();
-    // It reads its files when it is told to, and the pod may get them a minute after us.
+    // It reads its files on request, and the pod may get them a minute after us.
     if (certificate && (await sql.ensureCertificate(fingerprint(certificate.crt) ?? ''))) cx.again(LOOK_AGAIN);
   },
 });

@@ -20,7 +20,7 @@ import { adminAddress, isAt, type MariaDBObject } from './address.ts';
  *        The next pass looks again at the Secrets that clients were given, and only then switches it on.
  *   off  in the first row of the pass that sees the edit, before config and pods; status says so at its end. Objects that
  *        name the server wait until it is Ready at its new generation (cx.ready), others for the status. A server that
- *        can't be told is left to its restart (startsAnew).
+ *        can't be reconfigured is left to its restart (startsAnew).
  */
 
 type ServerCx = Cx<MariaDBObject>;
@@ -44,7 +44,7 @@ async function plainClient(cx: ServerCx): Promise<Cause | undefined> {
       for (const secret of external?.adminSecret === undefined ? secrets : [external.adminSecret]) {
         const { hostname = external?.hostname, 'ca.crt': ca } = (await cx.secretIfAny(secret)) ?? {};
         if (hostname === undefined || ca !== undefined || !isAt(cx.object, hostname)) continue;
-        // Whoever made it follows when it is Ready.
+        // Its maker follows when it is Ready.
         if (cx.get(Secret, secret) !== undefined)
           return {
             reason: 'NotReady',
@@ -104,7 +104,7 @@ export async function stepBack(cx: ServerCx): Promise<boolean> {
   try {
     await cx.cloud.sql(await adminAddress(cx, cx.object)).ensureSecureTransport('OFF');
   } catch (error) {
-    // Who waits for a plain way goes on waiting; a certificate or password that is to be mended must not wait for this.
+    // Clients that wait for a plain connection go on waiting; a certificate or password that must be fixed can't wait for this.
     if (!off) {
       cx.again(TRY_AGAIN_MS);
       return true;

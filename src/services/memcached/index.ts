@@ -39,7 +39,7 @@ const listeners = (tls: boolean): string[] =>
     : ['-l', '0.0.0.0'];
 
 /**
- * Alive is whoever answers, also if what lies there can't be read: it goes on with what it has. A TCP probe would be a
+ * A process that responds is alive, also if its files can't be read: it goes on with what it has. A TCP probe would be a
  * handshake that fails, in its log every ten seconds.
  */
 const REFRESH = [
@@ -79,7 +79,7 @@ const config = row('ConfigReady', {
       user: 42457,
       userName: 'memcached',
       ports: { memcached: PORT },
-      // The cache fills up in time, and is not set aside before.
+      // The cache fills up in time, and is not reserved before.
       requests: { cpu: '10m', memory: '64Mi' },
       ...probes(tls),
       ...(tls && { volumes: [...tlsVolumes(undefined, certificate)] }),

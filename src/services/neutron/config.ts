@@ -40,7 +40,7 @@ export const neutronConf = (x: Input): Conf =>
       oslo_middleware: { enable_proxy_headers_parsing: true },
     },
     at('topology', {
-      // Tells Nova that a port is up: without it a server waits for its network until it fails.
+      // Notifies Nova that a port is up: without it a server waits for its network until it fails.
       nova: { ...userSection(x.identity), endpoint_type: 'internal' },
       placement: { ...userSection(x.identity), endpoint_type: 'internal' },
     }),

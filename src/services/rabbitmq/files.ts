@@ -15,7 +15,7 @@ const encrypted = (ports: ReturnType<typeof portsOf>): readonly string[] => [
     `${at}.versions.1 = tlsv1.3`,
     `${at}.versions.2 = tlsv1.2`,
   ]),
-  // Who calls is told apart by password.
+  // Clients are authenticated by password.
   'ssl_options.verify = verify_none',
   'ssl_options.fail_if_no_peer_cert = false',
   `management.ssl.port = ${ports.management}`,

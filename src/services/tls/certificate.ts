@@ -175,7 +175,7 @@ function refuse<O extends Managed>(
       who: 'User',
       next: flaw.next,
     });
-  // No watch tells that a certificate has ended.
+  // No watch shows that a certificate has expired.
   cx.again(Math.min(DAY, Math.max(1000, (endOf(text['tls.crt']) ?? now) - now + 1000)));
 }
 

@@ -46,7 +46,7 @@ describe('the certificate that pods show', () => {
     expect(steps.map(step => step.at)).toEqual([0, SPREAD_MS, 2 * SPREAD_MS]);
     let known = serving.trust;
     for (const { serving: step } of steps) {
-      // Whoever still has the bundle of the step before can verify what is shown now.
+      // A client that still has the bundle of the step before can verify what is shown now.
       expect(leadsTo(step.crt, known) && leadsTo(step.crt, step.trust)).toBe(true);
       known = step.trust;
     }

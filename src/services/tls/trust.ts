@@ -40,7 +40,7 @@ export async function trust<O extends Managed>(
   return { secret, text };
 }
 
-/** What a client of this server must trust, if it serves over TLS: it must be Ready, so that its Secret is there. */
+/** What a client of this server must trust, if it serves over TLS: it must be Ready, so that its Secret exists. */
 export async function trustOf<O extends Managed>(
   cx: Cx<O>,
   server: { readonly kind: string; readonly metadata: { readonly name: string }; readonly spec: unknown },

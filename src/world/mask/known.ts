@@ -37,7 +37,7 @@ export class KnownSecrets {
   }
 
   /**
-   * By value and by shape. With a namespace only its own values: a text that one namespace sees must not tell whether it
+   * By value and by shape. With a namespace only its own values: a text that one namespace sees must not reveal whether it
    * holds a secret of another.
    */
   mask(text: string, namespace?: string): string {

@@ -30,7 +30,7 @@ export const PLAIN_KEYS: ReadonlySet<string> = new Set([
 const MADE_FILE = /^(?!03-).*\.(conf|cnf|ini|json|yaml|sql|sh|py)$|plugins$/;
 export const isMadeFile = (key: string): boolean => MADE_FILE.test(key);
 
-/** Words of every answer. Whoever has one of them for a password has none: it is hidden by its key and its shape alone. */
+/** Words of every output. A password that is one of them is hidden by its key and its shape alone. */
 const COMMON: ReadonlySet<string> = new Set([
   ...['openstack', 'keystone', 'placement', 'memcached', 'rabbitmq', 'password', 'passw0rd', 'database', 'kubernetes'],
   ...['mariadb-root', 'controlplane', 'RegionOne', 'undefined', 'disabled', 'internal', 'novncproxy', 'conductor'],

@@ -1,5 +1,5 @@
 /**
- * What looks like a secret, whoever wrote it: the second line of defence, for values that no Secret at hand holds. It may
+ * What looks like a secret, from any source: the second line of defence, for values that no Secret at hand holds. It may
  * hide a word too many; it must not take long, so every pattern has a fixed beginning and a bounded length.
  */
 
@@ -34,7 +34,7 @@ const CONF = `[\\w.-]{0,80}?(?:${NAMES})`;
 
 /** A file's name is no key. */
 const PATH = /^\/[\w./-]+$/;
-/** `Access denied for user 'nova'@'10.0.0.1' (using password: YES)` tells something, and so do `<new password>` and `$(cat it)`. */
+/** `Access denied for user 'nova'@'10.0.0.1' (using password: YES)` is useful, and so are `<new password>` and `$(cat it)`. */
 const SAYS = /^((yes|no)\b|<|\.\.\.|…|\$[({])/i;
 /** What an earlier look put there. */
 const MASKED = /^(\*\*\*|\(secret\)|masked(-\d+)?)[.,;:]?$/;

@@ -1,7 +1,7 @@
 import { withoutNul } from './unquotable.ts';
 
 /**
- * A value of a container's command or environment that the kubelet hands on as it is. It replaces `$(NAME)` by a variable
+ * A value of a container's command or environment that the kubelet passes on unchanged. It replaces `$(NAME)` by a variable
  * of the container, and `$$` by `$`. Only what it would touch is changed: a pod template must stay what it was.
  */
 export const literal = (text: string): string =>

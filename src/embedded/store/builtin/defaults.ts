@@ -2,7 +2,7 @@ import type { AnyObject } from '../../../kube/object.ts';
 import { child, isObject, items, type Json, orElse } from '../json.ts';
 import { defaultPod, defaultPodSpec } from './pod-defaults.ts';
 
-/** What kube-apiserver fills in while it reads an object, for the kinds that the operator and the pretenders write. */
+/** What kube-apiserver fills in while it reads an object, for the kinds that the operator and the simulated controllers write. */
 export function setDefaults(kind: string, object: AnyObject): void {
   const table = defaults[kind];
   if (table) table(object, isObject(object.spec) ? object.spec : {});

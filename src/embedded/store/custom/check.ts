@@ -3,7 +3,7 @@ import { type FieldError, invalidValue, notSupported, required, tooLong, tooMany
 import { formatHolds } from './formats.ts';
 import { type Schema, schemaFor } from './schema.ts';
 
-/** k8s.io/kube-openapi/pkg/validation in its own words. `old` is the value this place had before an update, where that can be told. */
+/** k8s.io/kube-openapi/pkg/validation with its messages. `old` is the value at this path before an update, where it is known. */
 export function schemaErrors(value: unknown, schema: Schema | undefined, path: string, old?: unknown): FieldError[] {
   if (schema === undefined || (old !== undefined && equal(value, old))) return [];
   if (value === null && schema.nullable) return [];
