@@ -87,7 +87,7 @@ afterAll(async () => {
 describe('admission on a real kube-apiserver', () => {
   it('is an overlay that kubectl understands, and the API server takes', async () => {
     const kubectl = await program('kubectl');
-    const text = execFileSync(kubectl, ['kustomize', 'config/webhook'], { encoding: 'utf8' });
+    const text = execFileSync(kubectl, ['kustomize', 'config/webhook'], { encoding: 'utf8', maxBuffer: 16 << 20 });
     expect(text).toContain('- --webhook-port=9443');
     expect(text).toMatch(/containerPort: 9443\n\s+name: webhook/);
     // The one of that name asks this process, by a URL: the two can't be laid over each other.

@@ -222,10 +222,10 @@ describe('what only real daemons can show', () => {
     expect(db.statements().some(s => s.includes('NeverSeen0'))).toBe(false);
   });
 
-  it('Keystone without its database is rejected, and says where to look', async () => {
+  const askWithoutDatabase = async (by: typeof cloud): Promise<void> => {
     const daemon = await keystone();
     await (await mariadb()).stop();
-    const error = await cloud
+    const error = await by
       .identity(adminOf(daemon.port, daemon.password))
       .check()
       .catch((e: unknown) => e);
@@ -233,6 +233,15 @@ describe('what only real daemons can show', () => {
     // Its pool tries again for longer than we wait, so either answer is honest.
     expect(['rejected', 'unreachable']).toContain((error as CloudError).fault);
     expect((error as CloudError).message).toContain(`127.0.0.1:${daemon.port}`);
+  };
+
+  it('Keystone without its database rejects a login, and says where to look', async () => {
+    await askWithoutDatabase(realCloud({ clock: realClock, deadline: 30_000 }));
+  });
+
+  // Known defect: a token that is held is validated from Keystone's cache, for as long as [token] cache_time says.
+  it.fails('Keystone without its database rejects a token that we hold', async () => {
+    await askWithoutDatabase(cloud);
   });
 
   it('a server that stopped is unreachable', async () => {

@@ -47,15 +47,20 @@ export class Tenant {
   }
 
   /** nova-compute disables its host while libvirt is away, and enables it again within about half a minute. */
-  hostsServe = (): Promise<void> =>
-    until(this.#stage, 'every compute host is enabled and up', 180, async () => {
-      const { services } = await this.os.call<{ services: { state: string; status: string }[] }>(
+  hostsServe = async (): Promise<void> => {
+    // For a minute Nova calls a host up whose nova-compute was replaced: only a report from now on is that of the new one.
+    const since = Date.now();
+    await until(this.#stage, 'every compute host is enabled and reports', 180, async () => {
+      const { services } = await this.os.call<{ services: { state: string; status: string; updated_at: string }[] }>(
         'compute',
         'GET',
         '/os-services?binary=nova-compute',
       );
-      return services.length > 0 && services.every(s => s.state === 'up' && s.status === 'enabled');
+      const serves = ({ state, status, updated_at }: (typeof services)[number]): boolean =>
+        state === 'up' && status === 'enabled' && Date.parse(`${updated_at}Z`) > since;
+      return services.length > 0 && services.every(serves);
     });
+  };
 
   async boot(name: string, more: object): Promise<string> {
     const body = { server: { name, imageRef: this.ids.image, flavorRef: this.ids.flavor, ...more } };
