@@ -31,7 +31,7 @@ module.exports = {
       from: { path: '^src/runtime/', pathNot: '\\.test\\.ts$' },
       to: {
         path: '^(api|src)/',
-        pathNot: '^src/(kube|runtime|world)/|^src/cloud/(ports|ownership|settle)\\.ts$|^api/kind\\.ts$',
+        pathNot: '^src/(kube|runtime|world)/|^src/cloud/(ports|ownership|settle)\\.ts$|^api/schema/kind\\.ts$',
       },
     },
     {
@@ -45,6 +45,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^(api|src)/', pathNot: '^src/(cli|server|embedded)/|\\.test\\.ts$' },
       to: { path: '^src/embedded/' },
+    },
+    {
+      name: 'embedded-imports-only-what-it-simulates',
+      comment: 'The interfaces and the languages that it answers in, never the product that runs on it.',
+      severity: 'error',
+      from: { path: '^src/embedded/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(embedded|kube|world|cloud|oslo)/' },
     },
     {
       name: 'dataplane-knows-no-service',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { KINDS } from './kinds.ts';
 import { CHILDREN, OpenStackControlPlane } from './openstack/controlplane.ts';
-import { NOT_USED, PLANNED, plannedLeaves, specLeaves } from './planned.ts';
 import { crdOf, objectSchema } from './schema/crd.ts';
 import { fields } from './schema/leaves.ts';
 import { lint } from './schema/lint.ts';
+import { NOT_USED, PLANNED, plannedLeaves, specLeaves } from './schema/planned.ts';
 import { structural } from './schema/structural.ts';
 
 /** engine rule 23: client-side apply puts the object into an annotation, and fails at 256 KiB. */

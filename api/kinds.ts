@@ -4,7 +4,6 @@ import { OpenStackDataPlaneNode } from './dataplane/node.ts';
 import { OpenStackDataPlaneNodeSet } from './dataplane/nodeset.ts';
 import { OpenStackDataPlaneRole } from './dataplane/role.ts';
 import { OpenStackDataPlaneService } from './dataplane/service.ts';
-import type { AnyKind } from './kind.ts';
 import { OVNMetadataAgent } from './neutron/ovn-metadata-agent.ts';
 import { NovaAPI } from './nova/api.ts';
 import { NovaCell } from './nova/cell.ts';
@@ -16,6 +15,7 @@ import { NovaNoVNCProxy } from './nova/novncproxy.ts';
 import { NovaScheduler } from './nova/scheduler.ts';
 import { CHILDREN, OpenStackControlPlane } from './openstack/controlplane.ts';
 import { OpenStackDataPlane } from './openstack/dataplane.ts';
+import type { AnyKind } from './schema/kind.ts';
 
 /** Every kind, in the order in which a reader meets them. */
 export const KINDS: readonly AnyKind[] = [

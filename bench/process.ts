@@ -1,13 +1,13 @@
 import { createOperator } from '../src/operator/operator.ts';
+import { PLANS } from '../src/operator/plans.ts';
 import { realClock, realRandom } from '../src/real/clock.ts';
 import { realCloud } from '../src/real/cloud.ts';
 import { loadCredentials } from '../src/real/credentials.ts';
 import { createLog } from '../src/real/log.ts';
 import { connect } from '../src/real/transport.ts';
 import { informersAlive, watchLoop } from '../src/runtime/health.ts';
-import { prometheusMetrics } from '../src/runtime/prometheus.ts';
+import { prometheusMetrics } from '../src/runtime/metrics/prometheus.ts';
 import { createProbeServer } from '../src/server/http.ts';
-import { PLANS } from '../src/services/list.ts';
 import { bridgedCloud } from './bridge.ts';
 import { five } from './toy.ts';
 

@@ -1,5 +1,5 @@
-import { kind, type ObjectOf } from '../api/kind.ts';
 import { text } from '../api/schema/helpers.ts';
+import { kind, type ObjectOf } from '../api/schema/kind.ts';
 import { ConfigMap, Deployment, Pod, Secret, Service, ServiceAccount } from '../src/kube/resource.ts';
 import { type Plan, plan, rowsOf } from '../src/runtime/plan/row.ts';
 

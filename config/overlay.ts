@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { overlayFiles } from '../src/operator/files.ts';
 import { installedName } from '../src/operator/overlay.ts';
-import { PLANS } from '../src/services/list.ts';
+import { PLANS } from '../src/operator/plans.ts';
 
 /** Writes a folder for kustomize: an operator for the namespaces and kinds that are named, with no other rights. */
 const { values } = parseArgs({

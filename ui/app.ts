@@ -1,5 +1,5 @@
 import { ageOf } from '../src/insight/age.ts';
-import type { CloudOverview } from '../src/insight/overview.ts';
+import type { CloudOverview } from '../src/insight/why/overview.ts';
 import { causesView, movingView } from './causes.ts';
 import { type Child, h } from './dom.ts';
 import { drawerView } from './drawer.ts';

@@ -1,7 +1,7 @@
 import { ageOf } from '../src/insight/age.ts';
-import type { Setting, Settings } from '../src/insight/settings.ts';
-import type { Setter } from '../src/insight/trace.ts';
-import type { TreeNode } from '../src/insight/tree.ts';
+import type { Setting, Settings } from '../src/insight/config/settings.ts';
+import type { Setter } from '../src/insight/config/trace.ts';
+import type { TreeNode } from '../src/insight/status/tree.ts';
 import type { PageDetail, PageSettings } from '../src/server/page/wire.ts';
 import { causesView, movingView } from './causes.ts';
 import { type Child, h } from './dom.ts';

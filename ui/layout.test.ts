@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Topology } from '../src/insight/topology.ts';
+import type { Topology } from '../src/insight/status/topology.ts';
 import { type Layout, layoutOf, neighbour, spoken } from './layout.ts';
 
 const node = (id: string, phase?: 'Infrastructure' | 'Identity' | 'CoreServices') => ({

@@ -1,4 +1,4 @@
-import type { Topology, TopologyNode } from '../src/insight/topology.ts';
+import type { Topology, TopologyNode } from '../src/insight/status/topology.ts';
 
 /** Where each service stands in the picture. Pure. */
 

@@ -1,5 +1,5 @@
-import type { PlanData } from '../src/cli/plan.ts';
-import type { Change, FieldChange } from '../src/insight/diff.ts';
+import type { PlanData } from '../src/cli/commands/plan.ts';
+import type { Change, FieldChange } from '../src/insight/plan/diff.ts';
 import type { PagePlan } from '../src/server/page/wire.ts';
 import { causeView } from './causes.ts';
 import { type Child, h } from './dom.ts';

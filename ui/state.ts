@@ -1,5 +1,5 @@
-import type { PlanData } from '../src/cli/plan.ts';
-import type { CloudOverview } from '../src/insight/overview.ts';
+import type { PlanData } from '../src/cli/commands/plan.ts';
+import type { CloudOverview } from '../src/insight/why/overview.ts';
 import type { PageDetail, PageOverview, PagePlan, PageRef, PageSettings } from '../src/server/page/wire.ts';
 import type { Connection } from './feed.ts';
 

@@ -1,6 +1,6 @@
 import { ageOf } from '../src/insight/age.ts';
-import type { CloudOverview } from '../src/insight/overview.ts';
-import type { Span, TimelineRow } from '../src/insight/timeline.ts';
+import type { Span, TimelineRow } from '../src/insight/status/timeline.ts';
+import type { CloudOverview } from '../src/insight/why/overview.ts';
 import { h, s } from './dom.ts';
 import { fitted } from './text.ts';
 import { titleOf } from './topology.ts';

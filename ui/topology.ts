@@ -1,6 +1,6 @@
 import { ageOf } from '../src/insight/age.ts';
-import type { CloudOverview } from '../src/insight/overview.ts';
-import type { State as Health, ServiceStatus } from '../src/insight/status.ts';
+import type { State as Health, ServiceStatus } from '../src/insight/status/status.ts';
+import type { CloudOverview } from '../src/insight/why/overview.ts';
 import { h, s } from './dom.ts';
 import { layoutOf } from './layout.ts';
 import { fitted } from './text.ts';

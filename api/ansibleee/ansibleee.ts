@@ -1,8 +1,8 @@
 import { networkAttachments } from '../blocks/common.ts';
 import { ansibleRun, env } from '../blocks/node.ts';
-import { ansibleee } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { ansibleee } from '../schema/groups.ts';
 import { list, objectName, open, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const OpenStackAnsibleEE = kind({
   in: ansibleee,

@@ -1,4 +1,4 @@
-import type { Column } from '../kind.ts';
+import type { Column } from '../schema/kind.ts';
 
 const column =
   (name: string, type: Column['type'], jsonPath: string, description: string, priority?: number) => (): Column => ({

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { ansibleRun } from '../blocks/node.ts';
-import { dataplane } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { dataplane } from '../schema/groups.ts';
 import { list, listMap, objectName, oneOf, rule, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const OpenStackDataPlaneDeployment = kind({
   in: dataplane,

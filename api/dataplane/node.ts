@@ -1,8 +1,8 @@
 import { networkAttachments } from '../blocks/common.ts';
 import { env, hostAddress, nodeShape } from '../blocks/node.ts';
-import { dataplane } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { dataplane } from '../schema/groups.ts';
 import { flag, group, objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const OpenStackDataPlaneNode = kind({
   in: dataplane,

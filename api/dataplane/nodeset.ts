@@ -1,9 +1,9 @@
 import { networkAttachments } from '../blocks/common.ts';
 import { baremetal, env, nodeMap, nodeShape } from '../blocks/node.ts';
-import { MAX_INT } from '../blocks/status.ts';
-import { dataplane } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { dataplane } from '../schema/groups.ts';
 import { group, int, list, objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
+import { MAX_INT } from '../schema/status.ts';
 
 export const OpenStackDataPlaneNodeSet = kind({
   in: dataplane,

@@ -1,9 +1,9 @@
 import { deployColumn } from '../blocks/columns.ts';
 import { networkAttachments } from '../blocks/common.ts';
 import { baremetal, env, nodeShape } from '../blocks/node.ts';
-import { dataplane } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { dataplane } from '../schema/groups.ts';
 import { flag, group, objectName } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const OpenStackDataPlaneRole = kind({
   in: dataplane,

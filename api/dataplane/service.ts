@@ -1,6 +1,6 @@
-import { dataplane } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { dataplane } from '../schema/groups.ts';
 import { flag, list, objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const OpenStackDataPlaneService = kind({
   in: dataplane,

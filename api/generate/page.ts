@@ -1,8 +1,8 @@
 import { apiVersionOf } from '../../src/kube/resource.ts';
-import type { AnyKind } from '../kind.ts';
 import { CHILDREN, OpenStackControlPlane } from '../openstack/controlplane.ts';
-import { specWithNotes, statusWithNotes } from '../planned.ts';
+import type { AnyKind } from '../schema/kind.ts';
 import { type Field, fields } from '../schema/leaves.ts';
+import { specWithNotes, statusWithNotes } from '../schema/planned.ts';
 import type { StructuralSchema } from '../schema/structural.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

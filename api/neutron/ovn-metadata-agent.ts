@@ -1,8 +1,8 @@
 import { deployColumn, hostColumn } from '../blocks/columns.ts';
 import { externalService } from '../blocks/external.ts';
-import { neutron } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { neutron } from '../schema/groups.ts';
 import { objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const OVNMetadataAgent = kind({
   in: neutron,

@@ -4,9 +4,9 @@ import { secretLinks } from '../blocks/links.ts';
 import { cellServices, computeShape, NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, region } from '../blocks/nova-process.ts';
 import { customServiceConfig } from '../blocks/pod.ts';
-import { nova } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { nova } from '../schema/groups.ts';
 import { text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const NovaCell = kind({
   in: nova,

@@ -3,10 +3,10 @@ import { fixedNodeNamespace, nodeNamespace } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
 import { COMPUTE_DRIVERS, computeShape, NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
-import { nova } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { httpUrl } from '../schema/forms.ts';
+import { nova } from '../schema/groups.ts';
 import { immutable, oneOf } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const NovaCompute = kind({
   in: nova,
@@ -27,7 +27,10 @@ export const NovaCompute = kind({
     ...region(),
     ...cellName('Name of the cell, e.g. cell1.'),
     computeDriver: immutable(
-      oneOf(COMPUTE_DRIVERS, 'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake simulates guests.'),
+      oneOf(
+        COMPUTE_DRIVERS,
+        'libvirt runs guests on the nodes it lands on, ironic manages bare metal, fake simulates guests.',
+      ),
       'a host keeps the driver it registered with',
     ).default('libvirt'),
     ...computeShape(),

@@ -1,9 +1,9 @@
 import { deployColumn, hostColumn } from '../blocks/columns.ts';
 import { externalService } from '../blocks/external.ts';
 import { cellName, cellNameRule } from '../blocks/nova-process.ts';
-import { nova } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { nova } from '../schema/groups.ts';
 import { text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const NovaExternalCompute = kind({
   in: nova,

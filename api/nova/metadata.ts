@@ -3,8 +3,8 @@ import { expose, innerTls } from '../blocks/common.ts';
 import { secretLinks } from '../blocks/links.ts';
 import { NOVA_CHILD_NAME_LIMIT } from '../blocks/nova.ts';
 import { cellName, cellNameRule, novaProcess, region } from '../blocks/nova-process.ts';
-import { nova } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { nova } from '../schema/groups.ts';
+import { kind } from '../schema/kind.ts';
 
 export const NovaMetadata = kind({
   in: nova,

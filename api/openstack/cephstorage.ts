@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { actions, deletionPolicy, images, release } from '../blocks/common.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { cephName } from '../schema/forms.ts';
+import { openstack } from '../schema/groups.ts';
 import { atMostOneOf, fixedPresence, group, int, listMap, objectName, oneOf, open, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 /** Ceph 19.2, the oldest that current versions of Rook run. */
 export const CEPH_IMAGE = 'quay.io/ceph/ceph:v19.2.3';

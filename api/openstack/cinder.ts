@@ -4,10 +4,10 @@ import { fixedNodeNamespace, housekeeping, nodeNamespace } from '../blocks/commo
 import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { pods, template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { cephName, nfsShare, nodePath, title, volumeGroup } from '../schema/forms.ts';
+import { openstack } from '../schema/groups.ts';
 import { fixedField, flag, group, list, listMap, objectName, oneOf, size, text, withRules } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 const backend = () =>
   withRules(

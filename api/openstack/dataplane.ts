@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { actions, networkAttachments, release } from '../blocks/common.ts';
 import { env, nodeShape } from '../blocks/node.ts';
-import { MAX_INT } from '../blocks/status.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { openstack } from '../schema/groups.ts';
 import { flag, group, int, intOrString, list, objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
+import { MAX_INT } from '../schema/status.ts';
 
 const COUNT_OR_PERCENT = /^[0-9]+%?$/;
 

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { housekeeping, storage } from '../blocks/common.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { cephName, plainName } from '../schema/forms.ts';
+import { openstack } from '../schema/groups.ts';
 import { fixedField, immutableField, list, listMap, objectName, oneOf, rule, withRules } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 const STORES = ['ceph', 'pvc', 'swift'] as const;
 

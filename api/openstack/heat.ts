@@ -3,10 +3,10 @@ import { housekeeping } from '../blocks/common.ts';
 import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { httpUrl, title } from '../schema/forms.ts';
+import { openstack } from '../schema/groups.ts';
 import { group, objectName } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const Heat = kind({
   in: openstack,

@@ -3,9 +3,9 @@ import { lifecycle, publicEndpoint, tls } from '../blocks/common.ts';
 import { identity, memcached } from '../blocks/links.ts';
 import { pods, replicas } from '../blocks/pod.ts';
 import { region } from '../blocks/service.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { openstack } from '../schema/groups.ts';
 import { objectName } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 /** It keeps nothing: sessions are in the cache. */
 const { deletionPolicy: _data, ...stateless } = lifecycle();

@@ -3,11 +3,11 @@ import { cron, expose, housekeeping, lifecycle, publicEndpoint, tls } from '../b
 import { database, databaseRules, memcached } from '../blocks/links.ts';
 import { pods, replicas } from '../blocks/pod.ts';
 import { databaseName, databaseNameRule, region } from '../blocks/service.ts';
-import { time } from '../blocks/status.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { title } from '../schema/forms.ts';
+import { openstack } from '../schema/groups.ts';
 import { group, int, objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
+import { time } from '../schema/status.ts';
 
 export const Keystone = kind({
   in: openstack,

@@ -1,10 +1,10 @@
 import { replicasColumn } from '../blocks/columns.ts';
 import { innerTls, lifecycle, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas } from '../blocks/pod.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { host } from '../schema/forms.ts';
+import { openstack } from '../schema/groups.ts';
 import { fixedPresence, flag, group, immutableField, int, objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const MariaDB = kind({
   in: openstack,

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { replicasColumn } from '../blocks/columns.ts';
 import { innerTls, lifecycle } from '../blocks/common.ts';
 import { pods, replicas } from '../blocks/pod.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { openstack } from '../schema/groups.ts';
 import { int, list } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 /** There is nothing to retain or delete. */
 const withoutData = () => {

@@ -4,10 +4,10 @@ import { messageBus, messageBusRules } from '../blocks/links.ts';
 import { template } from '../blocks/pod.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
 import { bridges, datapath } from '../blocks/switch.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
 import { domain } from '../schema/forms.ts';
+import { openstack } from '../schema/groups.ts';
 import { group, int, objectName, oneOf } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const Neutron = kind({
   in: openstack,

@@ -4,10 +4,10 @@ import { fixedNodeNamespace, housekeeping, nodeNamespace } from '../blocks/commo
 import { databaseRules, messageBus, messageBusRules } from '../blocks/links.ts';
 import { cellTemplates, computeShape, NOVA_NAME_LIMIT, topServices } from '../blocks/nova.ts';
 import { apiService } from '../blocks/service.ts';
-import { summaryLine } from '../blocks/status.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { openstack } from '../schema/groups.ts';
 import { fixedField, listMap, objectName, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
+import { summaryLine } from '../schema/status.ts';
 
 /** Database names derive from the name of the object, one per cell: a single name would make no sense here. */
 function novaService() {

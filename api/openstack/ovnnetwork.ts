@@ -3,9 +3,9 @@ import { replicasColumn } from '../blocks/columns.ts';
 import { expose, fixedNodeNamespace, innerTls, lifecycle, nodeNamespace, storage } from '../blocks/common.ts';
 import { pods, quorumReplicas, template } from '../blocks/pod.ts';
 import { bridges, datapath } from '../blocks/switch.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { openstack } from '../schema/groups.ts';
 import { flag, group, immutableField, int, map, oneOf, text } from '../schema/helpers.ts';
+import { kind } from '../schema/kind.ts';
 
 export const OVNNetwork = kind({
   in: openstack,

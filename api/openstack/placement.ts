@@ -1,7 +1,7 @@
 import { releaseColumn, replicasColumn } from '../blocks/columns.ts';
 import { apiService, apiServiceRules } from '../blocks/service.ts';
-import { openstack } from '../groups.ts';
-import { kind } from '../kind.ts';
+import { openstack } from '../schema/groups.ts';
+import { kind } from '../schema/kind.ts';
 
 export const Placement = kind({
   in: openstack,

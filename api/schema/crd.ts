@@ -1,6 +1,6 @@
-import type { AnyKind, Column } from '../kind.ts';
-import { specWithNotes, statusWithNotes } from '../planned.ts';
 import { rule, type ValidationRule } from './helpers.ts';
+import type { AnyKind, Column } from './kind.ts';
+import { specWithNotes, statusWithNotes } from './planned.ts';
 import type { StructuralSchema } from './structural.ts';
 
 /** Ours, so that the installer can distinguish our CRDs from those of openstack-k8s-operators with the same name (engine rule 24). */
@@ -34,7 +34,7 @@ export interface CustomResourceDefinition {
 
 /**
  * At the root, where the rule sees what runs. Which way between two releases may be gone the operator decides
- * (src/services/release.ts); until it can upgrade, none may. A write of status leaves spec as it is and passes.
+ * (src/services/standard/release.ts); until it can upgrade, none may. A write of status leaves spec as it is and passes.
  */
 const RELEASE_RULE = rule(
   '!has(self.spec.release) || !has(oldSelf.spec.release) || self.spec.release == oldSelf.spec.release || !has(oldSelf.status) || !has(oldSelf.status.release) || self.spec.release == oldSelf.status.release',

@@ -1,4 +1,4 @@
-import type { CommandSpec } from './command.ts';
+import type { CommandSpec } from './commands/command.ts';
 
 /** Every command that looks at a cloud. Each is loaded when somebody asks for it: the operator's process stays small. */
 export const COMMANDS: readonly CommandSpec[] = [
@@ -14,7 +14,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     reads: 'workloads',
     watch: true,
-    run: async cx => (await import('./status.ts')).status(cx),
+    run: async cx => (await import('./commands/status.ts')).status(cx),
   },
   {
     name: 'tree',
@@ -27,7 +27,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     reads: 'pods',
     watch: true,
-    run: async cx => (await import('./tree.ts')).tree(cx),
+    run: async cx => (await import('./commands/tree.ts')).tree(cx),
   },
   {
     name: 'why',
@@ -43,7 +43,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     reads: 'look',
     watch: true,
-    run: async cx => (await import('./why.ts')).why(cx),
+    run: async cx => (await import('./commands/why.ts')).why(cx),
   },
   {
     name: 'lint',
@@ -67,7 +67,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['-f cluster -n openstack', 'what runs, generated files included'],
     ],
     reads: 'whole',
-    run: async cx => (await import('./lint.ts')).lint(cx),
+    run: async cx => (await import('./commands/lint.ts')).lint(cx),
   },
   {
     name: 'trace',
@@ -87,7 +87,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['nova libvirt cpu_models --node compute-0', 'how it reaches a hypervisor'],
     ],
     reads: 'whole',
-    run: async cx => (await import('./trace.ts')).trace(cx),
+    run: async cx => (await import('./commands/trace.ts')).trace(cx),
   },
   {
     name: 'render',
@@ -109,7 +109,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['-f cloud.yaml -o json', 'a List for programs'],
     ],
     reads: 'none',
-    run: async cx => (await import('./render.ts')).render(cx),
+    run: async cx => (await import('./commands/render.ts')).render(cx),
   },
   {
     name: 'plan',
@@ -129,7 +129,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['-f cloud.yaml --from bundle/', 'without a cluster'],
     ],
     reads: 'whole',
-    run: async cx => (await import('./plan.ts')).plan(cx),
+    run: async cx => (await import('./commands/plan.ts')).plan(cx),
   },
   {
     name: 'events',
@@ -143,7 +143,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     reads: 'look',
     watch: true,
-    run: async cx => (await import('./events.ts')).events(cx),
+    run: async cx => (await import('./commands/events.ts')).events(cx),
   },
   {
     name: 'logs',
@@ -163,8 +163,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     reads: 'look',
     watch: true,
-    follow: async (cx, out, clock) => (await import('./logs.ts')).follow(cx, out, clock),
-    run: async cx => (await import('./logs.ts')).logs(cx),
+    follow: async (cx, out, clock) => (await import('./commands/logs.ts')).follow(cx, out, clock),
+    run: async cx => (await import('./commands/logs.ts')).logs(cx),
   },
   {
     name: 'ui',
@@ -182,7 +182,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['--embedded cloud.yaml', 'what would become of a file'],
     ],
     reads: 'look',
-    run: async cx => (await import('./ui.ts')).ui(cx),
+    run: async cx => (await import('./commands/ui.ts')).ui(cx),
   },
   {
     name: 'bundle',
@@ -194,7 +194,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['-A --to all.yaml', 'everything, to read yourself'],
     ],
     reads: 'whole',
-    run: async cx => (await import('./bundle.ts')).bundle(cx),
+    run: async cx => (await import('./commands/bundle.ts')).bundle(cx),
   },
   {
     name: 'replay',
@@ -204,7 +204,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     flags: [['-n, --namespace <name>', 'which namespace of the bundle; the first with a cloud unless given']],
     examples: [['openstack-bundle.yaml.gz', 'is it the objects, or the cluster?']],
     reads: 'none',
-    run: async cx => (await import('./bundle.ts')).replay(cx),
+    run: async cx => (await import('./commands/bundle.ts')).replay(cx),
   },
   {
     name: 'completion',
@@ -216,7 +216,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ['fish', 'openstack-operator completion fish | source'],
     ],
     reads: 'none',
-    run: async cx => (await import('./completion.ts')).completion(COMMANDS)(cx),
+    run: async cx => (await import('./commands/completion.ts')).completion(COMMANDS)(cx),
   },
   {
     name: 'version',
@@ -224,6 +224,6 @@ export const COMMANDS: readonly CommandSpec[] = [
     about: '',
     examples: [['-o json', 'for programs']],
     reads: 'none',
-    run: async () => (await import('./completion.ts')).version(),
+    run: async () => (await import('./commands/completion.ts')).version(),
   },
 ];

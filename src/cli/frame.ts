@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { type Hide, hidden } from '../insight/hide.ts';
+import { type Hide, hidden } from '../insight/view/hide.ts';
 import { realClock } from '../real/clock.ts';
-import { sleep } from '../world/world.ts';
-import type { Answer, CommandSpec, Flags } from './command.ts';
-import type { Paper } from './print.ts';
-import { readSource } from './source.ts';
-import { UsageError } from './yaml.ts';
+import { sleep } from '../world/clock.ts';
+import type { Answer, CommandSpec, Flags } from './commands/command.ts';
+import { UsageError } from './input/yaml.ts';
+import { readSource } from './source/source.ts';
+import type { Paper } from './terminal/print.ts';
 
 /** What every command has in common: where to look, how to print, what the exit code means. */
 

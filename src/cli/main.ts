@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { basename } from 'node:path';
-import { paperOf } from './print.ts';
 import { execute } from './program.ts';
+import { paperOf } from './terminal/print.ts';
 
 /** One program under two names: as `kubectl-openstack` it is a plugin of kubectl. */
 const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-openstack');

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { maskShapes } from '../world/mask/shapes.ts';
-import { cloudCommand } from './cloud.ts';
+import { cloudCommand } from './commands/cloud.ts';
+import { runCommand } from './commands/run.ts';
 import { COMMANDS } from './commands.ts';
 import { addCommand, type Terminal } from './frame.ts';
-import { runCommand } from './run.ts';
-import { UsageError } from './yaml.ts';
+import { UsageError } from './input/yaml.ts';
 
 /** Runs one command line and gives its exit code: 0 fine, 1 a problem was found, 2 the command line or the input is wrong. */
 export async function execute(name: string, args: readonly string[], terminal: Terminal): Promise<number> {

@@ -75,3 +75,10 @@ export const holderText = (mark: Owner | undefined, owner: Owner): string => {
   const object = mark.object.replace('/', ' ');
   return mark.id === owner.id ? `belongs to ${object} in this namespace` : `belongs to ${object} of owner ${mark.id}`;
 };
+
+/**
+ * Keystone v3. Finds by natural key (name, type, interface and region) before it makes anything.
+ * What it makes carries two extra attributes that Keystone keeps and shows: `managed_by`, and `owner`, the mark of the
+ * object it was made for. Only what carries the mark of an object is changed or deleted for it.
+ */
+export const MARK = { managed_by: 'openstack-operator' };

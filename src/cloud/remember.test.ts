@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../world/world.ts';
+import type { Clock } from '../world/clock.ts';
 import { markOf } from './ownership.ts';
 import type { Bus, Cloud, FoundDatabase, Identity, Sql } from './ports.ts';
 import { remembering } from './remember.ts';

@@ -1,6 +1,6 @@
+import type { Clock } from '../world/clock.ts';
 import { digestOf } from '../world/digest.ts';
 import { Lru } from '../world/lru.ts';
-import type { Clock } from '../world/world.ts';
 import { markOf } from './ownership.ts';
 import type { Bus, Cloud, Identity, Sql } from './ports.ts';
 

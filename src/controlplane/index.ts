@@ -6,10 +6,10 @@ import type { Cx } from '../runtime/plan/cx.ts';
 import { conditionOf, isReady } from '../runtime/plan/ready.ts';
 import { type Plan, plan, type Row, rowName, rowsOf } from '../runtime/plan/row.ts';
 import { fieldMissing, stall, subjectOf, wait } from '../runtime/plan/unmet.ts';
-import { runningRelease } from '../services/release.ts';
+import { runningRelease } from '../services/standard/release.ts';
 import { publicCertificate as certifyPublic, MANAGES, READS, SERVING_LABEL } from '../services/tls/certificate.ts';
-import { union } from '../services/tls/x509.ts';
 import { REFERENCES, type Reference, type User, usersOf, usersWith } from '../services/users.ts';
+import { union } from '../world/x509.ts';
 import {
   CLOUD_BUNDLE,
   CLOUD_CERTIFICATE,

@@ -1,5 +1,5 @@
-import type { AnyKind, ObjectOf, SpecOf } from '../../api/kind.ts';
 import { CHILDREN, type OpenStackControlPlane, type Phase } from '../../api/openstack/controlplane.ts';
+import type { AnyKind, ObjectOf, SpecOf } from '../../api/schema/kind.ts';
 import type { DeepReadonly } from '../kube/object.ts';
 import { cachesOverTls } from '../services/links/cache.ts';
 

@@ -1,6 +1,6 @@
-import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import { crdOf } from '../../api/schema/crd.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import type { AnyObject, Condition, Status } from '../kube/object.ts';
 import * as builtin from '../kube/resource.ts';
 import { apiVersionOf, CustomResourceDefinition, Namespace, pathOf, type Resource } from '../kube/resource.ts';

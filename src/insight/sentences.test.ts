@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../kube/object.ts';
-import { cureOf } from './cures.ts';
-import { viewOf } from './view.ts';
-import { why } from './why.ts';
+import { viewOf } from './view/view.ts';
+import { cureOf } from './why/cures.ts';
+import { why } from './why/why.ts';
 
 /** That programs read fields is proved by test/functional/reworded.test.ts. This keeps the places in sight. */
 const filesIn = (folder: string): string[] =>

@@ -1,4 +1,4 @@
-import type { Clock } from '../world/world.ts';
+import type { Clock } from '../world/clock.ts';
 import { ApiError, isExpired, isStatus } from './errors.ts';
 import { type AnyObject, type KubeObject, keyOf, type Ref, refOf } from './object.ts';
 import { pathOf, type Resource, resourceName, withType } from './resource.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../world/world.ts';
-import { sleep } from '../world/world.ts';
+import type { Clock } from '../world/clock.ts';
+import { sleep } from '../world/clock.ts';
 import { narrowOffset, type Offset, offsetMs } from './servertime.ts';
 import type { Request, Response, Transport } from './transport.ts';
 import { NoAnswer } from './transport.ts';

@@ -1,11 +1,11 @@
 import { stringify } from 'yaml';
 import { KINDS } from '../../api/kinds.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { conditionsPage } from '../insight/reasons.ts';
-import { PLANS } from '../services/list.ts';
+import { conditionsPage } from '../insight/why/reasons.ts';
 import { manager, rbac } from './manifests.ts';
 import { dashboard, monitors } from './monitoring.ts';
 import { overlay } from './overlay.ts';
+import { PLANS } from './plans.ts';
 import { NAME } from './scope.ts';
 import { userRoles } from './user-roles.ts';
 import { webhook, webhookPatch } from './webhook.ts';

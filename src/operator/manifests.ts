@@ -1,9 +1,8 @@
+import { OPERATOR_NAMESPACE } from '../runtime/plan/names.ts';
 import type { Plan } from '../runtime/plan/row.ts';
-import { WHOLE_NAMES } from '../services/pod.ts';
+import { WHOLE_NAMES } from '../services/pods/pod.ts';
 import { LEASE_RULES, rules } from './rbac.ts';
 import { NAME, type Scope } from './scope.ts';
-
-export const OPERATOR_NAMESPACE = 'openstack-operator-system';
 export const labels = { 'app.kubernetes.io/name': NAME };
 
 /** An operator that serves a part of a cluster has a name of its own, so that several can be installed. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { GaugeName } from '../runtime/metrics.ts';
-import { prometheusMetrics } from '../runtime/prometheus.ts';
+import type { GaugeName } from '../runtime/metrics/metrics.ts';
+import { prometheusMetrics } from '../runtime/metrics/prometheus.ts';
 import { ALERTS, dashboard, monitors, PANELS } from './monitoring.ts';
 
 const GAUGES: readonly GaugeName[] = [

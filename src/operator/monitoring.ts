@@ -1,6 +1,6 @@
-import { OPERATOR_NAMESPACE } from './manifests.ts';
+import { OPERATOR_NAMESPACE } from '../runtime/plan/names.ts';
 
-/** What to look at and when to be woken, in the series of src/runtime/prometheus.ts. A test knows every name. */
+/** What to look at and when to be woken, in the series of src/runtime/metrics/prometheus.ts. A test knows every name. */
 interface Alert {
   readonly name: string;
   readonly expr: string;

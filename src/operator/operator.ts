@@ -1,17 +1,17 @@
 import { termed } from '../cloud/during.ts';
 import { remembering } from '../cloud/remember.ts';
-import type { Informer } from '../kube/cache.ts';
-import { createCache } from '../kube/cache.ts';
+import type { Informer } from '../kube/cache/cache.ts';
+import { createCache } from '../kube/cache/cache.ts';
 import { createClient } from '../kube/client.ts';
 import type { AnyObject, DeepReadonly } from '../kube/object.ts';
 import { CustomResourceDefinition, type Resource, resourceName, Secret } from '../kube/resource.ts';
 import { Controller } from '../runtime/controller.ts';
+import { type Engine, reconcile } from '../runtime/engine/engine.ts';
 import { createRecorder } from '../runtime/events.ts';
 import { Gate } from '../runtime/gate.ts';
 import { type ElectionOptions, electionTimeout, LeaderElection } from '../runtime/lease.ts';
 import { Manager, type Server } from '../runtime/manager.ts';
-import { exportInformers, type Metrics, noMetrics } from '../runtime/metrics.ts';
-import { type Engine, reconcile } from '../runtime/plan/engine.ts';
+import { exportInformers, type Metrics, noMetrics } from '../runtime/metrics/metrics.ts';
 import { MANAGED_LABEL, MANAGER } from '../runtime/plan/names.ts';
 import { INSTANCE_INDEX, instanceIndex, OWNER_INDEX, ownerIndex } from '../runtime/plan/pass/indexes.ts';
 import { learn, Memory } from '../runtime/plan/pass/memory.ts';
@@ -21,7 +21,7 @@ import { Tracker } from '../runtime/plan/tracker.ts';
 import { changedByOthers, watchOwn } from '../runtime/sources.ts';
 import { type Log, silent } from '../world/log.ts';
 import type { KnownSecrets } from '../world/mask/known.ts';
-import type { World } from '../world/world.ts';
+import type { World } from './world.ts';
 
 export interface OperatorOptions {
   readonly world: World;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { PLANS } from '../services/list.ts';
 import { rbac } from './manifests.ts';
 import { installedName, overlay } from './overlay.ts';
+import { PLANS } from './plans.ts';
 import type { Scope } from './scope.ts';
 import { webhookConfiguration } from './webhook.ts';
 

@@ -1,4 +1,4 @@
-import type { AnyKind } from '../../api/kind.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import { labels } from './manifests.ts';
 import { NAME } from './scope.ts';
 

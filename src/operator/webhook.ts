@@ -1,5 +1,6 @@
 import { KINDS } from '../../api/kinds.ts';
-import { type Installed, labels, labelsOf, meta, OPERATOR_NAMESPACE, role } from './manifests.ts';
+import { OPERATOR_NAMESPACE } from '../runtime/plan/names.ts';
+import { type Installed, labels, labelsOf, meta, role } from './manifests.ts';
 import { NAME } from './scope.ts';
 
 /** The name of all that belongs to the webhook: Service, Secret, configuration, rights. */

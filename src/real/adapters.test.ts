@@ -5,7 +5,7 @@ import { CloudError } from '../cloud/ports.ts';
 import { passwordMatches } from './bus.ts';
 import { realClock } from './clock.ts';
 import { realCloud } from './cloud.ts';
-import { type Http, reasonOf } from './http.ts';
+import { type Http, reasonOf } from './http/http.ts';
 import { realIdentity } from './identity/identity.ts';
 import { createTokens } from './identity/tokens.ts';
 import { grantOf } from './sql.ts';

@@ -3,7 +3,7 @@ import { refused, rejected, stranger } from '../cloud/faults.ts';
 import { type Claim, isHomeOf, isWithin, markOf, readMark } from '../cloud/ownership.ts';
 import type { Bus, BusAddress } from '../cloud/ports.ts';
 import { settle } from '../cloud/settle.ts';
-import type { Http, HttpAnswer } from './http.ts';
+import type { Http, HttpAnswer } from './http/http.ts';
 
 /** RabbitMQ by its management API. Every change is preceded by a GET that asks whether it is needed. */
 

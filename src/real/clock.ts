@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock, Random } from '../world/world.ts';
+import type { Clock, Random } from '../world/clock.ts';
 
 /** setTimeout takes 32 bits and fires at once on more: longer waits are walked in legs. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;

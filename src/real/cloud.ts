@@ -1,9 +1,9 @@
 import { rejected } from '../cloud/faults.ts';
 import type { Cloud, Term } from '../cloud/ports.ts';
-import type { Clock } from '../world/world.ts';
+import type { Clock } from '../world/clock.ts';
 import { realBus } from './bus.ts';
-import { type Dial, direct } from './dial.ts';
-import { createHttp, type Http } from './http.ts';
+import { type Dial, direct } from './http/dial.ts';
+import { createHttp, type Http } from './http/http.ts';
 import { realIdentity } from './identity/identity.ts';
 import { createTokens } from './identity/tokens.ts';
 import { realSql } from './sql.ts';

@@ -20,8 +20,8 @@ import {
   whileMarked,
 } from '../cloud/statements.ts';
 import { sqlName } from '../world/quote/sql.ts';
-import { DEADLINE, type Dial } from './dial.ts';
-import { reasonOf } from './http.ts';
+import { DEADLINE, type Dial } from './http/dial.ts';
+import { reasonOf } from './http/http.ts';
 
 /** MariaDB by mysql2. Looks first and writes only what differs: at rest nothing but SELECT and SHOW reaches the server. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Sim } from '../embedded/sim/sim.ts';
 import { ApiError } from '../kube/errors.ts';
+import { sleep } from '../world/clock.ts';
 import { silent } from '../world/log.ts';
-import { sleep } from '../world/world.ts';
 import { Controller, type ControllerOptions, TerminalError } from './controller.ts';
-import { prometheusMetrics } from './prometheus.ts';
+import { prometheusMetrics } from './metrics/prometheus.ts';
 import { LOW } from './queue.ts';
 import type { Enqueue, Source } from './sources.ts';
 

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { ApiError } from '../kube/errors.ts';
+import { type Clock, type Random, sleep, uuid } from '../world/clock.ts';
 import type { Log } from '../world/log.ts';
-import { type Clock, type Random, sleep, uuid } from '../world/world.ts';
 import { type BackoffOptions, backoff } from './limiter.ts';
-import type { ControllerMetrics, Metrics } from './metrics.ts';
+import type { ControllerMetrics, Metrics } from './metrics/metrics.ts';
 import { type AddOptions, WorkQueue } from './queue.ts';
 import type { Source } from './sources.ts';
 

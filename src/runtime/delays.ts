@@ -1,5 +1,5 @@
+import type { Clock } from '../world/clock.ts';
 import { Heap } from '../world/heap.ts';
-import type { Clock } from '../world/world.ts';
 
 export interface Delayed {
   readonly due: number;

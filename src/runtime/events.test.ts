@@ -7,7 +7,7 @@ import { createClient } from '../kube/client.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { silent } from '../world/log.ts';
 import { createRecorder, type Happening } from './events.ts';
-import { noMetrics } from './metrics.ts';
+import { noMetrics } from './metrics/metrics.ts';
 
 function make(options: TransportOptions = {}) {
   const sim = new Sim(1);

@@ -4,9 +4,9 @@ import type { AnyObject, DeepReadonly, KubeObject } from '../kube/object.ts';
 import { Event } from '../kube/resource.ts';
 import { microTimeOf } from '../kube/time.ts';
 import { NoAnswer } from '../kube/transport.ts';
+import { type Clock, type Random, sleep } from '../world/clock.ts';
 import type { Log } from '../world/log.ts';
-import { type Clock, type Random, sleep } from '../world/world.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { SpamFilter } from './spam.ts';
 
 export interface Happening {

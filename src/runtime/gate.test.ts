@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Sim } from '../embedded/sim/sim.ts';
 import { Deployment, Job } from '../kube/resource.ts';
 import { Gate } from './gate.ts';
-import { noMetrics } from './metrics.ts';
+import { noMetrics } from './metrics/metrics.ts';
 
 function make() {
   const sim = new Sim(1);

@@ -1,7 +1,7 @@
 import { type Resource, resourceName } from '../kube/resource.ts';
 import { compareResourceVersion } from '../kube/version.ts';
-import type { Clock } from '../world/world.ts';
-import { type Metrics, noMetrics } from './metrics.ts';
+import type { Clock } from '../world/clock.ts';
+import { type Metrics, noMetrics } from './metrics/metrics.ts';
 
 /** How soon to look again. Mostly the awaited event itself is faster and takes this delay's place. */
 const RETRY = 100;

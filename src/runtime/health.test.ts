@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Sim } from '../embedded/sim/sim.ts';
-import type { InformerStats } from '../kube/cache.ts';
+import type { InformerStats } from '../kube/cache/cache.ts';
 import { silent } from '../world/log.ts';
 import { failures, informersAlive, watchLoop } from './health.ts';
-import { prometheusMetrics } from './prometheus.ts';
+import { prometheusMetrics } from './metrics/prometheus.ts';
 
 describe('health', () => {
   it('names the checks that complain', () => {

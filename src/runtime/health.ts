@@ -1,7 +1,7 @@
-import type { InformerStats } from '../kube/cache.ts';
+import type { InformerStats } from '../kube/cache/cache.ts';
+import type { Clock } from '../world/clock.ts';
 import type { Log } from '../world/log.ts';
-import type { Clock } from '../world/world.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 /** Says what is wrong, or nothing. */
 export type Check = () => string | undefined;

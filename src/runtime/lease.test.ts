@@ -9,7 +9,7 @@ import { ConfigMap } from '../kube/resource.ts';
 import type { Request } from '../kube/transport.ts';
 import { silent } from '../world/log.ts';
 import { type ElectionOptions, electionTimeout, LeaderElection } from './lease.ts';
-import { noMetrics } from './metrics.ts';
+import { noMetrics } from './metrics/metrics.ts';
 
 const NAME = 'openstack-operator';
 

@@ -3,9 +3,9 @@ import { ApiError, isNotFound } from '../kube/errors.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { Lease } from '../kube/resource.ts';
 import { microTimeOf } from '../kube/time.ts';
+import { type Clock, type Random, sleep } from '../world/clock.ts';
 import type { Log } from '../world/log.ts';
-import { type Clock, type Random, sleep } from '../world/world.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 export interface ElectionOptions {
   readonly namespace: string;

@@ -1,4 +1,4 @@
-import type { Random } from '../world/world.ts';
+import type { Random } from '../world/clock.ts';
 
 export interface Limiter<K = string> {
   /** Milliseconds to wait before the next try; counts a failure. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sim } from '../embedded/sim/sim.ts';
+import { sleep } from '../world/clock.ts';
 import { silent } from '../world/log.ts';
-import { sleep } from '../world/world.ts';
 import { Manager, type ManagerOptions, type Runnable } from './manager.ts';
 
 const aborted = (signal: AbortSignal) =>

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import type { Clock } from '../world/clock.ts';
 import type { Log } from '../world/log.ts';
-import type { Clock } from '../world/world.ts';
 
 /** Works until aborted. Ending early is fine; rejecting stops the whole process. */
 export interface Runnable {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Sim } from '../embedded/sim/sim.ts';
 import { tripwire } from '../embedded/sim/tripwire.ts';
 import { backoff } from './limiter.ts';
-import type { QueueMetrics } from './metrics.ts';
+import type { QueueMetrics } from './metrics/metrics.ts';
 import { LOW, NORMAL, WorkQueue } from './queue.ts';
 
 function make(sim = new Sim(1)) {

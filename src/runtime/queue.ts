@@ -1,7 +1,7 @@
-import type { Clock } from '../world/world.ts';
+import type { Clock } from '../world/clock.ts';
 import { Delays } from './delays.ts';
 import type { Limiter } from './limiter.ts';
-import { noMetrics, type QueueMetrics } from './metrics.ts';
+import { noMetrics, type QueueMetrics } from './metrics/metrics.ts';
 
 /** Keys of an initial list and of events that changed nothing wait behind keys that somebody just touched. */
 export const LOW = -100;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Process, Sim } from '../embedded/sim/sim.ts';
 import { tripwire } from '../embedded/sim/tripwire.ts';
 import { createStore, type Store } from '../embedded/store/store.ts';
-import { createCache } from '../kube/cache.ts';
+import { createCache } from '../kube/cache/cache.ts';
 import { createClient } from '../kube/client.ts';
 import { type AnyObject, refOfKey } from '../kube/object.ts';
 import { ConfigMap, Secret } from '../kube/resource.ts';
@@ -12,7 +12,7 @@ import { Controller } from './controller.ts';
 import { Gate } from './gate.ts';
 import { electionTimeout, LeaderElection } from './lease.ts';
 import { Manager } from './manager.ts';
-import { noMetrics } from './metrics.ts';
+import { noMetrics } from './metrics/metrics.ts';
 import { watchOwn, watchOwned } from './sources.ts';
 
 const OWNER = 'owner';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Handler, Informer } from '../kube/cache.ts';
+import type { Handler, Informer } from '../kube/cache/cache.ts';
 import type { AnyObject, ObjectMeta } from '../kube/object.ts';
 import { Deployment, type Resource } from '../kube/resource.ts';
 import { LOW, NORMAL } from './queue.ts';

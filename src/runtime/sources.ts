@@ -1,4 +1,4 @@
-import type { Informer } from '../kube/cache.ts';
+import type { Informer } from '../kube/cache/cache.ts';
 import { type AnyObject, type DeepReadonly, type KubeObject, keyOf, type ObjectMeta, refOf } from '../kube/object.ts';
 import { type Resource, resourceName } from '../kube/resource.ts';
 import { LOW, NORMAL } from './queue.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Health } from '../runtime/health.ts';
-import { prometheusMetrics } from '../runtime/prometheus.ts';
+import { prometheusMetrics } from '../runtime/metrics/prometheus.ts';
 import { createProbeServer, type ProbeServer } from './http.ts';
 
 let server: ProbeServer | undefined;

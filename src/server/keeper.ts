@@ -3,8 +3,8 @@ import type { Client } from '../kube/client.ts';
 import type { AnyObject } from '../kube/object.ts';
 import { Secret, ValidatingWebhookConfiguration } from '../kube/resource.ts';
 import { type Certificate, makeCertificate } from '../real/certificate.ts';
+import { type Clock, sleep } from '../world/clock.ts';
 import type { Log } from '../world/log.ts';
-import { type Clock, sleep } from '../world/world.ts';
 
 /** Keeps the webhook's certificate: in a Secret that all replicas share, and its authority in the configuration. */
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
-import { type AdmissionRequest, admit, type Neighbours } from '../insight/admission.ts';
-import type { Live } from '../insight/view.ts';
+import { type AdmissionRequest, admit, type Neighbours } from '../insight/config/admission.ts';
+import type { Live } from '../insight/view/view.ts';
 import type { Certificate } from '../real/certificate.ts';
 import type { Server } from '../runtime/manager.ts';
+import { type Clock, sleep } from '../world/clock.ts';
 import type { Log } from '../world/log.ts';
-import { type Clock, sleep } from '../world/world.ts';
 import { listening } from './listening.ts';
 import { targetOf } from './target.ts';
 

@@ -1,7 +1,7 @@
-import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
-import { specLeaves } from '../../api/planned.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
+import { specLeaves } from '../../api/schema/planned.ts';
 import type { Cx } from '../runtime/plan/cx.ts';
 import type { Managed } from '../runtime/plan/managed.ts';
 import type { Users } from '../runtime/plan/row.ts';

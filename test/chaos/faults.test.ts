@@ -4,7 +4,7 @@ import type { Fault } from '../../src/embedded/sim/transport.ts';
 import { Deployment, StatefulSet } from '../../src/kube/resource.ts';
 import type { Request, WatchEvent } from '../../src/kube/transport.ts';
 import { createOperator } from '../../src/operator/operator.ts';
-import { PLANS } from '../../src/services/list.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import { type Cloud, NS } from '../functional/cloud.ts';
 import { deploy, edit, removeDelete, removeRetain } from './deeds.ts';
 import { FAULTS, isWatch, isWrite, kthWrite, refusal } from './faults.ts';

@@ -3,7 +3,7 @@ import { createServer, connect as dial, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCache, type Informer } from '../../src/kube/cache.ts';
+import { createCache, type Informer } from '../../src/kube/cache/cache.ts';
 import { type Client, createClient, isConflict, isInvalid } from '../../src/kube/client.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { ConfigMap, CustomResourceDefinition, Lease, type Resource, Secret } from '../../src/kube/resource.ts';

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve } from '../../src/embedded/serve/serve.ts';
 import { seededRandom } from '../../src/embedded/sim/random.ts';
 import { createStore } from '../../src/embedded/store/store.ts';
+import { makeCertificate } from '../../src/real/certificate.ts';
 import { program } from './apiserver.ts';
 import { crds, widget } from './script/crd.ts';
 
@@ -53,7 +54,7 @@ const one = (spec: object) => ({ apiVersion: 'example.com/v1', kind: 'Widget', m
 
 beforeAll(async () => {
   binary = await program('kubectl');
-  serving = await serve(store, { port: 0, dir });
+  serving = await serve(store, { port: 0, dir, certificate: makeCertificate(Date.now()) });
   store.handle({ method: 'POST', path: crds, body: widget });
 });
 afterAll(async () => {

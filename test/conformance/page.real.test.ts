@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
-import { operatorPage } from '../../src/cli/operator-page.ts';
+import { operatorPage } from '../../src/cli/commands/operator-page.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import type { PageServer } from '../../src/server/page/serve.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe } from 'vitest';
-import { type Pretenders, pretend } from '../../src/embedded/pretend/pretend.ts';
+import { type Pretenders, pretend } from '../../src/embedded/controllers/controllers.ts';
 import { pathOf, type Resource } from '../../src/kube/resource.ts';
 import { realClock, realRandom } from '../../src/real/clock.ts';
 import { loadCredentials } from '../../src/real/credentials.ts';

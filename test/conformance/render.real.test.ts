@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseObjects } from '../../src/cli/input/yaml.ts';
 import { execute } from '../../src/cli/program.ts';
-import { parseObjects } from '../../src/cli/yaml.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { type ApiServer, program, startApiServer } from './apiserver.ts';
 

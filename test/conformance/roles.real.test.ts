@@ -8,7 +8,7 @@ import { Memcached } from '../../api/openstack/memcached.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Namespace } from '../../src/kube/resource.ts';
 import { plansOf } from '../../src/operator/manifests.ts';
-import { PLANS } from '../../src/services/list.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import { NS, RealCluster } from './cluster.ts';
 
 const slice = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject;

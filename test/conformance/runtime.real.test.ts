@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCache } from '../../src/kube/cache.ts';
+import { createCache } from '../../src/kube/cache/cache.ts';
 import { type Client, createClient } from '../../src/kube/client.ts';
 import { type AnyObject, refOfKey } from '../../src/kube/object.ts';
 import { ConfigMap, Event, Lease, Secret } from '../../src/kube/resource.ts';
@@ -11,7 +11,7 @@ import { createRecorder } from '../../src/runtime/events.ts';
 import { Gate } from '../../src/runtime/gate.ts';
 import { LeaderElection } from '../../src/runtime/lease.ts';
 import { Manager } from '../../src/runtime/manager.ts';
-import { noMetrics } from '../../src/runtime/metrics.ts';
+import { noMetrics } from '../../src/runtime/metrics/metrics.ts';
 import { watchOwn, watchOwned } from '../../src/runtime/sources.ts';
 import { silent } from '../../src/world/log.ts';
 import { type ApiServer, startApiServer } from './apiserver.ts';

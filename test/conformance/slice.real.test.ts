@@ -5,7 +5,7 @@ import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { PersistentVolumeClaim, Secret } from '../../src/kube/resource.ts';
-import { PLANS } from '../../src/services/list.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import { NS, RealCluster } from './cluster.ts';
 
 const slice = parse(readFileSync('config/samples/controlplane_slice.yaml', 'utf8')) as AnyObject;

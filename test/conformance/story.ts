@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Deployment, Pod, Secret, Service } from '../../src/kube/resource.ts';
-import { PLANS } from '../../src/services/list.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import { NS, RealCluster } from './cluster.ts';
 import { Journal } from './record.ts';
 

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import { crdOf } from '../../api/schema/crd.ts';
-import { parseObjects } from '../../src/cli/yaml.ts';
+import { parseObjects } from '../../src/cli/input/yaml.ts';
 import { createClient } from '../../src/kube/client.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import {
@@ -14,11 +14,11 @@ import {
   ValidatingWebhookConfiguration,
 } from '../../src/kube/resource.ts';
 import type { Response } from '../../src/kube/transport.ts';
-import { OPERATOR_NAMESPACE } from '../../src/operator/manifests.ts';
 import { WEBHOOK_NAME, webhookConfiguration } from '../../src/operator/webhook.ts';
 import { realClock } from '../../src/real/clock.ts';
 import { loadCredentials } from '../../src/real/credentials.ts';
 import { connect } from '../../src/real/transport.ts';
+import { OPERATOR_NAMESPACE } from '../../src/runtime/plan/names.ts';
 import { type KeeperOptions, keep } from '../../src/server/keeper.ts';
 import { createWebhook, VALIDATE, type WebhookServer } from '../../src/server/webhook.ts';
 import { silent } from '../../src/world/log.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Backends, createBackends } from '../../src/embedded/backends/backends.ts';
-import type { KeystoneRows, SqlServer } from '../../src/embedded/backends/state.ts';
-import type { PodObject } from '../../src/embedded/pretend/objects.ts';
-import type { Exit, Outcome, Run } from '../../src/embedded/pretend/program.ts';
+import type { PodObject } from '../../src/embedded/controllers/objects.ts';
+import type { Exit, Outcome, Run } from '../../src/embedded/controllers/program.ts';
+import type { KeystoneRows, SqlServer } from '../../src/embedded/servers/state.ts';
 import { Sim } from '../../src/embedded/sim/sim.ts';
 import { busContract, identityContract, sqlContract } from './ports.ts';
 

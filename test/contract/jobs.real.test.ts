@@ -3,12 +3,12 @@ import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { effectJobs, RETRY } from '../../src/cli/jobs.ts';
+import type { Call } from '../../src/cloud/calls.ts';
 import type { Changed, IdentityAddress } from '../../src/cloud/ports.ts';
-import type { Call } from '../../src/embedded/backends/believing.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { realClock } from '../../src/real/clock.ts';
 import { realCloud } from '../../src/real/cloud.ts';
+import { effectJobs, RETRY } from '../../src/render/jobs.ts';
 import {
   folder,
   freePort,

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { uwsgiFiles } from '../../src/services/uwsgi.ts';
+import { uwsgiFiles } from '../../src/services/pods/uwsgi.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'path-'));
 afterAll(() => rmSync(folder, { recursive: true }));

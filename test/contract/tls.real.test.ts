@@ -9,10 +9,10 @@ import { realCloud } from '../../src/real/cloud.ts';
 import { realSql } from '../../src/real/sql.ts';
 import { databaseUrl } from '../../src/services/links/database.ts';
 import { initSql, mariadbFiles } from '../../src/services/mariadb/files.ts';
+import { uwsgiFile } from '../../src/services/pods/uwsgi.ts';
 import { rabbitFiles } from '../../src/services/rabbitmq/files.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../../src/services/tls/trust.ts';
-import { fingerprint } from '../../src/services/tls/x509.ts';
-import { uwsgiFile } from '../../src/services/uwsgi.ts';
+import { fingerprint } from '../../src/world/x509.ts';
 import { type Daemon, folder, removeFolders, startKeystone, startMariaDb, startRabbit } from './daemons.ts';
 import { ensureKeystone } from './setup.ts';
 

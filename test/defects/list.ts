@@ -8,9 +8,9 @@ export interface Defect {
   readonly caughtBy: string;
 }
 
-const ENGINE = 'src/runtime/plan/engine.ts';
+const ENGINE = 'src/runtime/engine/engine.ts';
 const PASS = (file: string) => `src/runtime/plan/pass/${file}.ts`;
-const engine = (pattern: string) => `src/runtime/plan/engine.test.ts > ${pattern}`;
+const engine = (pattern: string) => `src/runtime/engine/engine.test.ts > ${pattern}`;
 
 const transport = (pattern: string) => `test/functional/transport.test.ts > ${pattern}`;
 
@@ -33,7 +33,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'why reads in the message which object the cause is in',
-    file: 'src/insight/standing.ts',
+    file: 'src/insight/status/standing.ts',
     find: 'const found = waitsFor && view.get(',
     replace:
       'const found = waitsFor && object.status && JSON.stringify(object.status).includes(waitsFor.name + ": ") && view.get(',
@@ -41,7 +41,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'why reads in the message who acts and what happens next',
-    file: 'src/insight/cures.ts',
+    file: 'src/insight/why/cures.ts',
     find: "who: row.who ?? c.cause?.actor ?? known?.who ?? 'User',",
     replace:
       "who: row.who ?? (/(User|Operator|Cluster): /.exec(c.message)?.[1] as 'User' | undefined) ?? known?.who ?? 'User',",
@@ -63,14 +63,14 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the database refuses plain connections while clients still run with them',
-    file: 'src/services/mariadb/transport.ts',
+    file: 'src/services/links/secure-transport.ts',
     find: '(await plainClient(cx)) ?? (await laggard(cx))',
     replace: 'await plainClient(cx)',
     caughtBy: transport('refuses plain connections in the end'),
   },
   {
     name: 'the database refuses plain connections until its pods have changed',
-    file: 'src/services/mariadb/transport.ts',
+    file: 'src/services/links/secure-transport.ts',
     find: "await cx.cloud.sql(await adminAddress(cx, cx.object)).ensureSecureTransport('OFF');",
     replace: '',
     caughtBy: transport('takes them again before its own pods'),
@@ -112,14 +112,14 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a first list is put object by object',
-    file: 'src/kube/store.ts',
+    file: 'src/kube/cache/store.ts',
     find: 'if (this.#objects.size === 0) {',
     replace: 'if (false) {',
-    caughtBy: 'src/kube/store.test.ts > a first list is taken over',
+    caughtBy: 'src/kube/cache/store.test.ts > a first list is taken over',
   },
   {
     name: 'a service writes an option under its old name',
-    file: 'src/services/sections.ts',
+    file: 'src/services/links/sections.ts',
     find: "[release === '2026.1' ? 'socket_timeout' : 'memcache_socket_timeout']",
     replace: "['memcache_socket_timeout']",
     caughtBy: 'src/services/nova/config.test.ts > every option exists in',
@@ -133,38 +133,38 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'policies admit no client in the namespace of nodes',
-    file: 'src/services/network.ts',
+    file: 'src/services/exposure/network.ts',
     find: '...elsewhere.map(name => ({ namespaceSelector: isNamespace(name), ...here }))',
     replace: '',
     caughtBy: 'test/functional/hardening.test.ts > admit every way that a config names',
   },
   {
     name: 'the database admits no node of clients in the namespace of nodes',
-    file: 'src/services/network.ts',
+    file: 'src/services/exposure/network.ts',
     find: '    ...nodeNamespaces(cx, link).flatMap(namespace => podsAt(cx, namespace, clientsOnNodes(link))),\n',
     replace: '',
     caughtBy: 'test/functional/hardening.test.ts > admit every way that a config names',
   },
   {
     name: 'the database admits nodes of a cloud that has its pods in a namespace which ours names',
-    file: 'src/services/network.ts',
+    file: 'src/services/exposure/network.ts',
     find: ' && set?.metadata.labels?.[OWNER_NAMESPACE_LABEL] === cx.namespace;',
     replace: ' && set !== undefined;',
-    caughtBy: 'src/services/network.test.ts > those on the network of a node by address',
+    caughtBy: 'src/services/exposure/network.test.ts > those on the network of a node by address',
   },
   {
     name: "policies of Nova's parts take in whatever has the name of one",
-    file: 'src/services/network.ts',
+    file: 'src/services/exposure/network.ts',
     find: '    matchLabels: { [KIND_LABEL]: kind.toLowerCase() },\n    matchExpressions',
     replace: '    matchExpressions',
     caughtBy: 'test/functional/hardening.test.ts > admit every way that a config names',
   },
   {
     name: 'the database admits every node',
-    file: 'src/services/network.ts',
+    file: 'src/services/exposure/network.ts',
     find: '.sort()\n    .map(ip => ({ ipBlock: { cidr:',
     replace: ".sort()\n    .map(ip => ({ ipBlock: { cidr: ip.length > 0 ? '0.0.0.0/0' :",
-    caughtBy: 'src/services/network.test.ts > admits clients on the network of a node',
+    caughtBy: 'src/services/exposure/network.test.ts > admits clients on the network of a node',
   },
   {
     name: 'memcached admits the operator, which never asks it',
@@ -182,14 +182,14 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a door for nobody is one for everybody',
-    file: 'src/services/network.ts',
+    file: 'src/services/exposure/network.ts',
     find: 'return peers.length > 0 ? [{ ports, from: peers }] : [];',
     replace: 'return [{ ports, from: peers }];',
-    caughtBy: 'src/services/network.test.ts > a door for nobody',
+    caughtBy: 'src/services/exposure/network.test.ts > a door for nobody',
   },
   {
     name: 'rendered policies admit an operator that is not there, and not its Jobs',
-    file: 'src/cli/render.ts',
+    file: 'src/cli/commands/render.ts',
     find: '  NetworkPolicy: policyForJobs,\n',
     replace: '',
     caughtBy: 'test/functional/jobs.test.ts > has policies that admit these Jobs',
@@ -217,10 +217,10 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'the version advances before the store',
-    file: 'src/kube/reflector.ts',
+    file: 'src/kube/cache/reflector.ts',
     find: "effects: ordered ? [...change, { do: 'advance', version }] : change,",
     replace: "effects: ordered ? [{ do: 'advance', version }, ...change] : change,",
-    caughtBy: 'src/kube/reflector.test.ts > 17: who sees',
+    caughtBy: 'src/kube/cache/reflector.test.ts > 17: who sees',
   },
   {
     name: 'the owner index is empty',
@@ -443,10 +443,10 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a late deletion removes the successor',
-    file: 'src/kube/store.ts',
+    file: 'src/kube/cache/store.ts',
     find: 'if (before.metadata.uid !== object.metadata.uid && newer) return [];',
     replace: '',
-    caughtBy: 'src/kube/store.test.ts > a late deletion',
+    caughtBy: 'src/kube/cache/store.test.ts > a late deletion',
   },
   {
     name: 'a write without an answer is repeated',
@@ -457,14 +457,14 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a version that is gone is asked for again',
-    file: 'src/kube/reflector.ts',
+    file: 'src/kube/cache/reflector.ts',
     find: 'if (isGone(failure)) return expired(state, moment, message);',
     replace: "if (isGone(failure)) return fail(state, moment, 'watch', 'expired', message);",
-    caughtBy: 'src/kube/reflector.test.ts > 21:',
+    caughtBy: 'src/kube/cache/reflector.test.ts > 21:',
   },
   {
     name: 'volumes go under Retain',
-    file: 'src/services/storage.ts',
+    file: 'src/services/pods/storage.ts',
     find: "if (policy !== 'Delete') return;",
     replace: '',
     caughtBy: 'test/functional/slice.test.ts > leaves only what the policy retains',
@@ -485,10 +485,10 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'process: the end waits for the lease for ever',
-    file: 'src/cli/fatal.ts',
+    file: 'src/cli/terminal/fatal.ts',
     find: 'await Promise.race([released(), limit])',
     replace: 'void limit;\n    await released()',
-    caughtBy: 'src/cli/fatal.test.ts > does not hold up the end',
+    caughtBy: 'src/cli/terminal/fatal.test.ts > does not hold up the end',
   },
   {
     name: 'process: a second release of the lease does not wait for the first',
@@ -523,11 +523,11 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/cloud/during.ts',
     find: '  signal.throwIfAborted();\n  fence();\n',
     replace: '',
-    caughtBy: 'src/runtime/plan/engine.test.ts > sends no second SQL statement',
+    caughtBy: 'src/runtime/engine/engine.test.ts > sends no second SQL statement',
   },
   {
     name: 'process: a page of a proxy is an answer',
-    file: 'src/real/http.ts',
+    file: 'src/real/http/http.ts',
     find: "if (answer.statusCode < 300 && asJson && typeof said === 'string')",
     replace: "if (asJson && typeof said === 'number')",
     caughtBy: 'src/real/adapters.test.ts > a write that a page answers',
@@ -541,10 +541,10 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'process: a watch takes any JSON for an event',
-    file: 'src/kube/reflect.ts',
+    file: 'src/kube/cache/reflect.ts',
     find: 'if (!isEvent(next.value))',
     replace: 'if (isEvent === undefined)',
-    caughtBy: 'src/kube/reflector.test.ts > a line that is JSON but no event',
+    caughtBy: 'src/kube/cache/reflector.test.ts > a line that is JSON but no event',
   },
   {
     name: 'process: tokens are kept by password',
@@ -555,21 +555,21 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'release: going back is a step like another',
-    file: 'src/services/release.ts',
+    file: 'src/services/standard/release.ts',
     find: "if (steps < 0) return 'backwards';",
     replace: "if (steps < 0) return 'next';",
-    caughtBy: 'src/services/release.test.ts > the way between two releases',
+    caughtBy: 'src/services/standard/release.test.ts > the way between two releases',
   },
   {
     name: 'release: what was asked for counts as what runs',
-    file: 'src/runtime/plan/engine.ts',
+    file: 'src/runtime/engine/engine.ts',
     find: "if (row && row.is !== 'off') return row.is === 'ok';",
     replace: 'if (row) return true;',
     caughtBy: 'test/functional/release.test.ts > is what answered',
   },
   {
     name: 'release: a refused change reaches the rows',
-    file: 'src/runtime/plan/engine.ts',
+    file: 'src/runtime/engine/engine.ts',
     find: 'if (plan.version && refused) return refusedPass(engine, plan, object, pass, plan.version.type, refused);',
     replace: '',
     caughtBy: 'test/functional/release.test.ts > is refused in reconcile',
@@ -583,7 +583,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'release: what was retained forgets its release',
-    file: 'src/runtime/plan/engine.ts',
+    file: 'src/runtime/engine/engine.ts',
     find: 'running === undefined ? await pass.keptVersion() : undefined',
     replace: 'undefined',
     caughtBy: 'test/functional/release.test.ts > keeps its release',
@@ -759,21 +759,21 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a bundle keeps the values of Secrets',
-    file: 'src/insight/bundle.ts',
+    file: 'src/insight/view/masked.ts',
     find: 'return NAME.test(named) ? named : NAMELESS;',
     replace: 'return NAME.test(named) ? value : NAMELESS;',
     caughtBy: 'test/functional/canary.test.ts > a bundle holds none',
   },
   {
     name: 'render shows Secrets to everybody',
-    file: 'src/cli/render.ts',
+    file: 'src/cli/commands/render.ts',
     find: '(reveal ? object : shown(object, mask))',
     replace: '(object)',
     caughtBy: 'test/functional/canary.test.ts > to be read has none',
   },
   {
     name: 'render --as jobs puts what a Job reads into its annotations',
-    file: 'src/cli/jobs.ts',
+    file: 'src/render/jobs.ts',
     find: 'metadata: { labels },\n          spec: { ...podSpec(block',
     replace: 'metadata: { labels, annotations: { input: JSON.stringify(files) } },\n          spec: { ...podSpec(block',
     caughtBy: 'test/functional/canary.test.ts > to be applied has its secrets',
@@ -822,7 +822,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a newline at the end of a host in a Secret is taken for a part of it',
-    file: 'src/services/given.ts',
+    file: 'src/services/backends/given.ts',
     find: 'if (problem === undefined) continue;',
     replace: 'continue;',
     caughtBy: 'test/functional/given-secrets.test.ts > a host with a newline at its end',
@@ -843,7 +843,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a copy of config gets another name although its content is there',
-    file: 'src/services/config.ts',
+    file: 'src/services/config/config.ts',
     find: 'copyOf(there, stable, data) ?? ',
     replace: '',
     caughtBy: 'test/functional/hash-key.test.ts > a lost key rolls no pod',
@@ -871,7 +871,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'pods of clouds that run are replaced by a newer operator',
-    file: 'src/services/pod.ts',
+    file: 'src/services/pods/pod.ts',
     find: "{ name: 'ndots', value: '2' }",
     replace: "{ name: 'ndots', value: '3' }",
     caughtBy: 'test/golden/golden.test.ts > changes nothing but status',
@@ -885,7 +885,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'init containers keep a writable root filesystem',
-    file: 'src/services/pod.ts',
+    file: 'src/services/pods/pod.ts',
     find: 'main.security ?? rootFilesystem(block, POWERLESS)',
     replace: 'main.security ?? POWERLESS',
     caughtBy: 'test/functional/hardening.test.ts > pods of the minimal cloud',
@@ -962,28 +962,28 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a refused edit is carried out all the same',
-    file: 'src/runtime/plan/engine.ts',
+    file: 'src/runtime/engine/engine.ts',
     find: 'if (plan.guard && guarded) return await refusedPass(engine, plan, object, pass, plan.guard.type, guarded);',
     replace: '',
     caughtBy: 'test/functional/host-access.test.ts > is refused before anything',
   },
   {
     name: 'a command in a Secret reaches nova-compute',
-    file: 'src/services/config.ts',
+    file: 'src/services/config/config.ts',
     find: 'const command = commandRefused(cx.object, text, cx.env);',
     replace: 'const command = undefined as string | undefined;',
     caughtBy: 'test/functional/host-access.test.ts > reaches computes by the text',
   },
   {
     name: 'the webhook asks nothing about rights on the node',
-    file: 'src/insight/admission.ts',
+    file: 'src/insight/config/admission.ts',
     find: '...[...broken, ...times, ...access].filter',
     replace: '...[...broken, ...times].filter',
-    caughtBy: 'src/insight/admission.test.ts > rights on the node',
+    caughtBy: 'src/insight/config/admission.test.ts > rights on the node',
   },
   {
     name: 'an operator for some kinds does not watch what owns its objects',
-    file: 'src/services/reads.ts',
+    file: 'src/operator/reads.ts',
     find: 'const all = [...plan.reads, ...named(plan.kind), ...ownersOf(plan.kind)];',
     replace: 'const all = [...plan.reads, ...named(plan.kind)];',
     caughtBy: 'test/functional/roles.test.ts > follows an edit of a Keystone',
@@ -1053,7 +1053,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'a login goes while a pod of the node uses it',
-    file: 'src/services/credentials.ts',
+    file: 'src/services/links/credentials.ts',
     find: 'return cx.places.some(',
     replace: 'return cx.places.slice(0, 1).some(',
     caughtBy: 'test/functional/nodes.test.ts > keeps a login',

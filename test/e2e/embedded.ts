@@ -1,4 +1,4 @@
-import { momentsOf } from '../../src/insight/rolling.ts';
+import { momentsOf } from '../../src/insight/plan/rolling.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Cloud, NS } from '../functional/cloud.ts';
 import { loginBy } from './login.ts';

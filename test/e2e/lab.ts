@@ -8,8 +8,8 @@ import { INGRESS_IP } from '../../lab/cluster/ingress.ts';
 import { CGROUP, DNS_IP } from '../../lab/cluster/layout.ts';
 import { tryKubectl } from '../../lab/kubectl.ts';
 import { adminKubeconfig } from '../../lab/paths.ts';
-import { readCluster } from '../../src/cli/source.ts';
-import { type Moment, momentsOf } from '../../src/insight/rolling.ts';
+import { readCluster } from '../../src/cli/source/source.ts';
+import { type Moment, momentsOf } from '../../src/insight/plan/rolling.ts';
 import { createClient } from '../../src/kube/client.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { kubectl } from '../../lab/kubectl.ts';
-import { parseObjects } from '../../src/cli/yaml.ts';
+import { parseObjects } from '../../src/cli/input/yaml.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Deployment, Job, Secret } from '../../src/kube/resource.ts';
 import { type LabStage, labStage } from './lab.ts';

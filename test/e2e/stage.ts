@@ -1,5 +1,5 @@
 import { conditionsOf } from '../../src/embedded/cluster.ts';
-import type { Moment } from '../../src/insight/rolling.ts';
+import type { Moment } from '../../src/insight/plan/rolling.ts';
 import type { AnyObject, Condition } from '../../src/kube/object.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 

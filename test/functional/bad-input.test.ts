@@ -6,7 +6,7 @@ import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import { Deployment, Job, Pod, Secret, Service, StatefulSet } from '../../src/kube/resource.ts';
-import { PLANS } from '../../src/services/list.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import { NS } from './cloud.ts';
 import { secret } from './services.ts';
 import { ours, slice, Trouble, withParts, withSlice } from './stories.ts';
@@ -197,7 +197,7 @@ describe('passes the schema and can not work', () => {
   it('a kind without a controller says so', async () => {
     const story = await withSlice();
     const kind = KINDS.find(own => PLANS.some(p => p.kind === own && p.rows.some(r => r.type === 'ControllerReady')));
-    // When every kind has its controller, this story and `unwritten` in src/services/list.ts have had their day.
+    // When every kind has its controller, this story and `unwritten` in src/operator/plans.ts have had their day.
     if (kind === undefined) throw new Error('every kind has a controller: delete this story');
     story.cloud.apply({ ...ours(kind.kind, 'x'), apiVersion: `${kind.group}/${kind.version}` });
     await story.tells(

@@ -1,6 +1,6 @@
 import { CloudError } from '../../src/cloud/ports.ts';
 import type { BackendCall } from '../../src/embedded/backends/backends.ts';
-import type { Outcome, Run } from '../../src/embedded/pretend/program.ts';
+import type { Outcome, Run } from '../../src/embedded/controllers/program.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { secret } from './services.ts';
 

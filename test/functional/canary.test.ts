@@ -5,20 +5,20 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
-import { answersOf } from '../../src/cli/answers.ts';
-import type { CommandSpec } from '../../src/cli/command.ts';
+import { answersOf } from '../../src/cli/commands/answers.ts';
+import type { CommandSpec } from '../../src/cli/commands/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { endOnFatal } from '../../src/cli/fatal.ts';
+import { parseObjects, UsageError } from '../../src/cli/input/yaml.ts';
 import { execute } from '../../src/cli/program.ts';
-import { type Depth, readCluster, readSource } from '../../src/cli/source.ts';
-import { parseObjects, UsageError } from '../../src/cli/yaml.ts';
-import { LOG_API } from '../../src/insight/bundle.ts';
-import { isOurs } from '../../src/insight/view.ts';
+import { type Depth, readCluster, readSource } from '../../src/cli/source/source.ts';
+import { endOnFatal } from '../../src/cli/terminal/fatal.ts';
+import { LOG_API } from '../../src/insight/view/masked.ts';
+import { isOurs } from '../../src/insight/view/view.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import type { Transport } from '../../src/kube/transport.ts';
 import { realClock } from '../../src/real/clock.ts';
 import { createLog } from '../../src/real/log.ts';
-import { prometheusMetrics } from '../../src/runtime/prometheus.ts';
+import { prometheusMetrics } from '../../src/runtime/metrics/prometheus.ts';
 import { assetsOf } from '../../src/server/page/assets.ts';
 import { loopbackGuard } from '../../src/server/page/guard.ts';
 import { createPage } from '../../src/server/page/page.ts';
@@ -40,8 +40,8 @@ import { Cloud, NS } from './cloud.ts';
 import { cloudWith, label } from './services.ts';
 
 /** One reading of a file, and one rehearsal of an edit, for all commands, formats and the page. */
-vi.mock('../../src/cli/yaml.ts', async original => {
-  const real = await original<typeof import('../../src/cli/yaml.ts')>();
+vi.mock('../../src/cli/input/yaml.ts', async original => {
+  const real = await original<typeof import('../../src/cli/input/yaml.ts')>();
   const known = new Map<string, ReturnType<typeof real.readObjects>>();
   const readObjects = (path: string) => {
     if (!known.has(path)) known.set(path, real.readObjects(path));
@@ -49,8 +49,8 @@ vi.mock('../../src/cli/yaml.ts', async original => {
   };
   return { ...real, readObjects };
 });
-vi.mock('../../src/cli/planning.ts', async original => {
-  const real = await original<typeof import('../../src/cli/planning.ts')>();
+vi.mock('../../src/cli/simulation/planning.ts', async original => {
+  const real = await original<typeof import('../../src/cli/simulation/planning.ts')>();
   let known: ReturnType<typeof real.planned> | undefined;
   return {
     ...real,

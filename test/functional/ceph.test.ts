@@ -3,7 +3,7 @@ import { NovaCompute } from '../../api/nova/compute.ts';
 import { CephStorage } from '../../api/openstack/cephstorage.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Glance } from '../../api/openstack/glance.ts';
-import { commandOf, type Programs } from '../../src/embedded/pretend/program.ts';
+import { commandOf, type Programs } from '../../src/embedded/controllers/program.ts';
 import {
   CephBlockPool,
   CephClient,

@@ -1,17 +1,17 @@
-import type { AnyKind } from '../../api/kind.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import { type BackendOptions, type Backends, createBackends } from '../../src/embedded/backends/backends.ts';
 import { conditionsOf, type Hands, hands, install } from '../../src/embedded/cluster.ts';
-import { type Pretenders, pretend } from '../../src/embedded/pretend/pretend.ts';
-import type { Programs } from '../../src/embedded/pretend/program.ts';
+import { type Pretenders, pretend } from '../../src/embedded/controllers/controllers.ts';
+import type { Programs } from '../../src/embedded/controllers/program.ts';
 import { type Process, Sim } from '../../src/embedded/sim/sim.ts';
 import type { SimTransport, TransportOptions } from '../../src/embedded/sim/transport.ts';
 import { createStore, restoreStore, type Snapshot, type Store } from '../../src/embedded/store/store.ts';
 import type { AnyObject, Condition } from '../../src/kube/object.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import { createOperator, type OperatorOptions } from '../../src/operator/operator.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import { HASH_KEY_SECRET, OWNER_SECRET } from '../../src/runtime/plan/names.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
-import { PLANS } from '../../src/services/list.ts';
 
 export const NS = 'openstack';
 

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { parseObjects } from '../../src/cli/input/yaml.ts';
 import { execute } from '../../src/cli/program.ts';
-import { embeddedCloud } from '../../src/cli/simulation.ts';
-import { parseObjects } from '../../src/cli/yaml.ts';
+import { embeddedCloud } from '../../src/cli/simulation/simulation.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 
 /** The embedded world gives the same cloud for the same question: once per question is enough for all pages. */
-vi.mock('../../src/cli/simulation.ts', async original => {
-  const real = await original<typeof import('../../src/cli/simulation.ts')>();
+vi.mock('../../src/cli/simulation/simulation.ts', async original => {
+  const real = await original<typeof import('../../src/cli/simulation/simulation.ts')>();
   const known = new Map<string, ReturnType<typeof real.embeddedCloud>>();
   return {
     ...real,

@@ -9,7 +9,7 @@ describe('our kinds on the Store', () => {
       const sim = new Sim(1);
       const store = createStore({ clock: sim.clock, random: sim.random });
       return async request => store.handle(request, 'admin');
-      // src/embedded/store/table.ts answers the object itself so far.
+      // src/embedded/kubectl/table.ts answers the object itself so far.
     },
     { tables: false },
   );

@@ -1,7 +1,7 @@
 import { readMark } from '../../src/cloud/ownership.ts';
 import type { Cloud as Ports } from '../../src/cloud/ports.ts';
 import { nativeHash } from '../../src/cloud/statements.ts';
-import type { Exit, Programs, Run } from '../../src/embedded/pretend/program.ts';
+import type { Exit, Programs, Run } from '../../src/embedded/controllers/program.ts';
 
 /**
  * What the Jobs of `render --as jobs` do, in the embedded world: the same files are read, and what they say is done to

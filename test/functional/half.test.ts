@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
-import { planned } from '../../src/cli/planning.ts';
-import { isKnown } from '../../src/cli/resources.ts';
-import { status } from '../../src/cli/status.ts';
-import { tree } from '../../src/cli/tree.ts';
-import { why } from '../../src/cli/why.ts';
-import { isOurs, viewOf } from '../../src/insight/view.ts';
+import { status } from '../../src/cli/commands/status.ts';
+import { tree } from '../../src/cli/commands/tree.ts';
+import { why } from '../../src/cli/commands/why.ts';
+import { isKnown } from '../../src/cli/input/resources.ts';
+import { planned } from '../../src/cli/simulation/planning.ts';
+import { isOurs, viewOf } from '../../src/insight/view/view.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Secret } from '../../src/kube/resource.ts';
 import { Cloud, NS } from './cloud.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import { conditionsOf } from '../../src/embedded/cluster.ts';
-import { commandOf, type Programs } from '../../src/embedded/pretend/program.ts';
+import { commandOf, type Programs } from '../../src/embedded/controllers/program.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { CronJob, Deployment, Job } from '../../src/kube/resource.ts';
 import { type Cloud, NS } from './cloud.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyKind } from '../../api/kind.ts';
 import { NovaCell } from '../../api/nova/cell.ts';
 import { CephStorage } from '../../api/openstack/cephstorage.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
@@ -8,6 +7,7 @@ import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Nova } from '../../api/openstack/nova.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import { Secret } from '../../src/kube/resource.ts';
 import type { Cloud } from './cloud.ts';
 import { NS } from './cloud.ts';

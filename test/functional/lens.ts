@@ -1,5 +1,5 @@
-import type { AnyKind } from '../../api/kind.ts';
-import { specLeaves } from '../../api/planned.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
+import { specLeaves } from '../../api/schema/planned.ts';
 import type { AnyObject, DeepReadonly } from '../../src/kube/object.ts';
 
 /** Where pods run and what they carry, nothing of it left to its default: a value for every field that rule 26 asks for. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prometheusMetrics } from '../../src/runtime/prometheus.ts';
+import { prometheusMetrics } from '../../src/runtime/metrics/prometheus.ts';
 import { Cloud } from './cloud.ts';
 import { ours } from './stories.ts';
 

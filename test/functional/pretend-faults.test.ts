@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pretend } from '../../src/embedded/pretend/pretend.ts';
+import { pretend } from '../../src/embedded/controllers/controllers.ts';
 import { Sim } from '../../src/embedded/sim/sim.ts';
 import type { Fault } from '../../src/embedded/sim/transport.ts';
 import { tripwire } from '../../src/embedded/sim/tripwire.ts';

@@ -1,4 +1,4 @@
-import type { Programs } from '../../src/embedded/pretend/program.ts';
+import type { Programs } from '../../src/embedded/controllers/program.ts';
 
 /** The stories need one program that fails. */
 export const storyPrograms: Programs = run =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Pretenders } from '../../src/embedded/pretend/pretend.ts';
+import type { Pretenders } from '../../src/embedded/controllers/controllers.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import {
   ConfigMap,

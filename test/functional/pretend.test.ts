@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { pretend } from '../../src/embedded/pretend/pretend.ts';
+import { pretend } from '../../src/embedded/controllers/controllers.ts';
 import { Sim } from '../../src/embedded/sim/sim.ts';
 import { createStore } from '../../src/embedded/store/store.ts';
 import { apiVersionOf } from '../../src/kube/resource.ts';

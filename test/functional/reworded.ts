@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import { overviewOf } from '../../src/insight/overview.ts';
-import { causesOf, conditionsOf, namespaceOf, type View } from '../../src/insight/view.ts';
-import { type Why, why } from '../../src/insight/why.ts';
+import { causesOf, conditionsOf, namespaceOf, type View } from '../../src/insight/view/view.ts';
+import { overviewOf } from '../../src/insight/why/overview.ts';
+import { type Why, why } from '../../src/insight/why/why.ts';
 import { withOperators } from './cloud.ts';
 
 /** What somebody who still read sentences would fall for. */

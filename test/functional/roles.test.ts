@@ -7,7 +7,7 @@ import { Memcached } from '../../api/openstack/memcached.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { DaemonSet, Deployment, StatefulSet } from '../../src/kube/resource.ts';
 import { type Installed, plansOf, rbac } from '../../src/operator/manifests.ts';
-import { PLANS } from '../../src/services/list.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import { askedBy, isAllowed, watchedBy } from './authorizer.ts';
 import { Cloud, NS, type Rest } from './cloud.ts';
 import { label } from './services.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { conditionsOf } from '../../src/embedded/cluster.ts';
-import type { Programs } from '../../src/embedded/pretend/program.ts';
+import type { Programs } from '../../src/embedded/controllers/program.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Pod, StatefulSet } from '../../src/kube/resource.ts';
 import { Cloud, NS } from './cloud.ts';

@@ -7,7 +7,7 @@ import { Keystone as keystoneKind } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Neutron } from '../../api/openstack/neutron.ts';
 import { Nova } from '../../api/openstack/nova.ts';
-import { parseDatabaseUrl } from '../../src/embedded/backends/state.ts';
+import { parseDatabaseUrl } from '../../src/embedded/servers/state.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Deployment, Node, Pod, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { lookup, parse as parseOslo } from '../../src/oslo/parse.ts';

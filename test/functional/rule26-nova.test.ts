@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AnyKind } from '../../api/kind.ts';
 import { NovaAPI } from '../../api/nova/api.ts';
 import { NovaCompute } from '../../api/nova/compute.ts';
 import { NovaConductor } from '../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../api/nova/metadata.ts';
 import { NovaNoVNCProxy } from '../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../api/nova/scheduler.ts';
-import { plannedLeaves, specLeaves } from '../../api/planned.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
+import { plannedLeaves, specLeaves } from '../../api/schema/planned.ts';
 import {
   authority,
   CERT_MANAGER,

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AnyKind } from '../../api/kind.ts';
 import { CephStorage } from '../../api/openstack/cephstorage.ts';
 import { Cinder } from '../../api/openstack/cinder.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
@@ -9,7 +8,8 @@ import { Horizon } from '../../api/openstack/horizon.ts';
 import { Neutron } from '../../api/openstack/neutron.ts';
 import { OVNNetwork } from '../../api/openstack/ovnnetwork.ts';
 import { Placement } from '../../api/openstack/placement.ts';
-import { plannedLeaves, specLeaves } from '../../api/planned.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
+import { plannedLeaves, specLeaves } from '../../api/schema/planned.ts';
 import type { Store } from '../../src/embedded/store/store.ts';
 import {
   authority,

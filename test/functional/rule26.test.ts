@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
 import { CHILDREN, OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { Keystone } from '../../api/openstack/keystone.ts';
 import { MariaDB } from '../../api/openstack/mariadb.ts';
 import { Memcached } from '../../api/openstack/memcached.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
-import { PLANNED, plannedLeaves, specLeaves } from '../../api/planned.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
+import { PLANNED, plannedLeaves, specLeaves } from '../../api/schema/planned.ts';
 import { childSpec, SECTION_NAMES } from '../../src/controlplane/sections.ts';
 import type { DeepReadonly } from '../../src/kube/object.ts';
 import { Secret } from '../../src/kube/resource.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
-import { PLANS } from '../../src/services/list.ts';
 import {
   authority,
   CERT_MANAGER,

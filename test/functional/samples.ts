@@ -1,5 +1,5 @@
-import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { NODES_OF_LABEL } from '../../src/runtime/plan/names.ts';
 import { samplesIn } from '../fixtures/objects.ts';

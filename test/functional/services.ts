@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { AnyKind } from '../../api/kind.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import { conditionsOf } from '../../src/embedded/cluster.ts';
 import type { Store } from '../../src/embedded/store/store.ts';
 import type { AnyObject } from '../../src/kube/object.ts';

@@ -1,7 +1,7 @@
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { RabbitMQ } from '../../api/openstack/rabbitmq.ts';
 import { unreachable } from '../../src/cloud/faults.ts';
-import { commandOf, type Run } from '../../src/embedded/pretend/program.ts';
+import { commandOf, type Run } from '../../src/embedded/controllers/program.ts';
 import type { Store } from '../../src/embedded/store/store.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { NetworkPolicy, Node, PersistentVolumeClaim, Pod } from '../../src/kube/resource.ts';

@@ -11,7 +11,7 @@ import type { AnyObject } from '../../src/kube/object.ts';
 import { DaemonSet, Deployment, Pod, Secret, StatefulSet } from '../../src/kube/resource.ts';
 import { hashOf } from '../../src/runtime/plan/canonical.ts';
 import { SPREAD_MS, TURN_MS } from '../../src/services/tls/serving.ts';
-import { fingerprint, leadsTo, union } from '../../src/services/tls/x509.ts';
+import { fingerprint, leadsTo, union } from '../../src/world/x509.ts';
 import { authority, BEGIN, CERT_MANAGER, certificateSecret, installForeign, issuer } from './certificates.ts';
 import { Cloud, NS } from './cloud.ts';
 import {

@@ -7,8 +7,8 @@ import { rejected } from '../../src/cloud/faults.ts';
 import { conditionsOf } from '../../src/embedded/cluster.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { Deployment, Job, type Resource, Secret, StatefulSet } from '../../src/kube/resource.ts';
+import { PLANS } from '../../src/operator/plans.ts';
 import type { Plan } from '../../src/runtime/plan/row.ts';
-import { PLANS } from '../../src/services/list.ts';
 import { Cloud, NS } from './cloud.ts';
 import { Toy, toy } from './toy/index.ts';
 

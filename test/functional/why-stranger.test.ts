@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readCluster } from '../../src/cli/source.ts';
-import { why } from '../../src/cli/why.ts';
-import { type View, viewOf } from '../../src/insight/view.ts';
+import { why } from '../../src/cli/commands/why.ts';
+import { readCluster } from '../../src/cli/source/source.ts';
+import { type View, viewOf } from '../../src/insight/view/view.ts';
 import type { Transport } from '../../src/kube/transport.ts';
 import { type Cloud, NS } from './cloud.ts';
 import { inOtherWords, sameBut } from './reworded.ts';

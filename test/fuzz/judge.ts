@@ -1,9 +1,9 @@
-import type { AnyKind } from '../../api/kind.ts';
 import { KINDS } from '../../api/kinds.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import { conditionsOf, hands, install } from '../../src/embedded/cluster.ts';
 import { Sim } from '../../src/embedded/sim/sim.ts';
 import { createStore, type Store } from '../../src/embedded/store/store.ts';
-import { admit } from '../../src/insight/admission.ts';
+import { admit } from '../../src/insight/config/admission.ts';
 import type { AnyObject, Status } from '../../src/kube/object.ts';
 import { pathOf } from '../../src/kube/resource.ts';
 import { authority, certManager } from '../functional/certificates.ts';

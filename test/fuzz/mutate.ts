@@ -1,9 +1,9 @@
-import type { AnyKind } from '../../api/kind.ts';
+import type { AnyKind } from '../../api/schema/kind.ts';
 import { type Field, fields } from '../../api/schema/leaves.ts';
 import { type StructuralSchema, structural } from '../../api/schema/structural.ts';
 import { hash, seededRandom } from '../../src/embedded/sim/random.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
-import type { Random } from '../../src/world/world.ts';
+import type { Random } from '../../src/world/clock.ts';
 
 /** One changed field of one sample. */
 export interface Mutation {

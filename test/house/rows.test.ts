@@ -71,7 +71,7 @@ describe("a row's variable is its condition without Ready", () => {
   });
 
   it('in the records of all plans', async () => {
-    const { PLANS } = await import('../../src/services/list.ts');
+    const { PLANS } = await import('../../src/operator/plans.ts');
     expect(new Set(records.map(({ kind }) => kind)).size).toBe(PLANS.length);
     expect(records.filter(({ key, type }) => key !== rowName(type))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KINDS } from '../../api/kinds.ts';
 import { OpenStackControlPlane } from '../../api/openstack/controlplane.ts';
 import { execute } from '../../src/cli/program.ts';
-import { SLICE } from '../../src/cli/slice.ts';
+import { SLICE } from '../../src/cli/simulation/slice.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { NS, Stage, secretsIn } from './stage.ts';
 

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { type LiveCloud, startLiveCloud } from '../../src/cli/live-cloud.ts';
-import { servePage } from '../../src/cli/ui.ts';
+import { type LiveCloud, startLiveCloud } from '../../src/cli/commands/live-cloud.ts';
+import { servePage } from '../../src/cli/commands/ui.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import type { PageServer } from '../../src/server/page/serve.ts';
 import { silent } from '../../src/world/log.ts';

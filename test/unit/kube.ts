@@ -8,7 +8,7 @@ import {
   type WatchAnswer,
   type WatchEvent,
 } from '../../src/kube/transport.ts';
-import type { Clock, Random } from '../../src/world/world.ts';
+import type { Clock, Random } from '../../src/world/clock.ts';
 
 /** Lets every promise that can move do so. */
 export const settle = () => new Promise<void>(resolve => setImmediate(resolve));

@@ -1,13 +1,13 @@
 import { unreachable } from '../../cloud/faults.ts';
 import type { Cloud } from '../../cloud/ports.ts';
-import type { PodObject } from '../pretend/objects.ts';
-import type { Programs } from '../pretend/program.ts';
-import { table } from '../programs.ts';
-import { fakeBus } from './bus.ts';
-import { misfit, openingOf } from './handshake.ts';
+import type { PodObject } from '../controllers/objects.ts';
+import type { Programs } from '../controllers/program.ts';
+import { table } from '../programs/programs.ts';
+import { fakeBus } from '../servers/bus.ts';
+import { misfit, openingOf } from '../servers/handshake.ts';
+import { fakeSql } from '../servers/sql.ts';
+import type { Disks, Net, Served } from '../servers/state.ts';
 import { fakeIdentity } from './identity.ts';
-import { fakeSql } from './sql.ts';
-import type { Disks, Net, Served } from './state.ts';
 
 export interface BackendOptions {
   /** Ready pods behind a host and port: `Pretenders.resolve`. */

@@ -1,7 +1,8 @@
+import { computeHost } from '../../../api/nova/host.ts';
+import type { Call, Where } from '../../cloud/calls.ts';
 import { type Claim, isWithin, markOf, type Owner } from '../../cloud/ownership.ts';
-import type { Bus, BusAddress, Cloud, Identity, IdentityAddress, Sql, SqlAddress } from '../../cloud/ports.ts';
+import type { Bus, Cloud, Identity, Sql } from '../../cloud/ports.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { computeHost } from '../../services/nova/compute.ts';
 
 /** One change outside of Kubernetes: `sql mariadb.openstack.svc:3306 ensureDatabase glance`. */
 export interface Effect {
@@ -10,19 +11,6 @@ export interface Effect {
   readonly method: string;
   readonly what: string;
 }
-
-type Where =
-  | { readonly port: 'sql'; readonly address: SqlAddress }
-  | { readonly port: 'bus'; readonly address: BusAddress }
-  | { readonly port: 'identity'; readonly address: IdentityAddress };
-
-/** A call that makes something, as the row sent it: passwords included. */
-export type Call = Where & {
-  /** The object whose row asks: `Keystone keystone`. */
-  readonly by: string;
-  readonly method: string;
-  readonly args: readonly unknown[];
-};
 
 export interface Believing {
   readonly cloud: Cloud;

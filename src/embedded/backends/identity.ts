@@ -2,11 +2,11 @@ import { refused, rejected, unreachable } from '../../cloud/faults.ts';
 import { type Claim, isWithin, markOf, type Owner, readMark } from '../../cloud/ownership.ts';
 import type { CatalogEntry, Identity, IdentityAddress } from '../../cloud/ports.ts';
 import { settle } from '../../cloud/settle.ts';
-import { postVolumeType, volumeTypes } from '../cinder.ts';
-import { novaServices } from '../nova.ts';
-import { misfit, openingOf } from './handshake.ts';
-import { open } from './sql.ts';
-import type { KeystoneRows, KeystoneService, Net } from './state.ts';
+import { postVolumeType, volumeTypes } from '../programs/cinder.ts';
+import { novaServices } from '../programs/nova.ts';
+import { misfit, openingOf } from '../servers/handshake.ts';
+import { open } from '../servers/sql.ts';
+import type { KeystoneRows, KeystoneService, Net } from '../servers/state.ts';
 
 type Interface = keyof CatalogEntry['endpoints'];
 

@@ -5,7 +5,6 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Request, Response } from '../../kube/transport.ts';
-import { makeCertificate } from '../../real/certificate.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ServeOptions {
@@ -13,6 +12,8 @@ export interface ServeOptions {
   readonly port: number;
   /** Where the kubeconfig goes. */
   readonly dir: string;
+  /** What it shows, in PEM: for 127.0.0.1. */
+  readonly certificate: { readonly ca: string; readonly cert: string; readonly key: string };
 }
 
 export interface Serving {
@@ -23,8 +24,8 @@ export interface Serving {
 }
 
 /** The Store on https://127.0.0.1, for clients with the token in the kubeconfig. It has all rights: there is no RBAC here. */
-export async function serve(store: Store, { port, dir }: ServeOptions): Promise<Serving> {
-  const { ca, cert, key } = makeCertificate(Date.now());
+export async function serve(store: Store, { port, dir, certificate }: ServeOptions): Promise<Serving> {
+  const { ca, cert, key } = certificate;
   const token = randomBytes(24).toString('hex');
   const server = createServer({ cert, key }, (incoming, outgoing) => {
     void answer(store, token, incoming, outgoing).catch(error => outgoing.destroy(error as Error));

@@ -1,4 +1,4 @@
-import type { Random } from '../../world/world.ts';
+import type { Random } from '../../world/clock.ts';
 
 /** 32 bits that look unrelated for neighbouring inputs (FNV-1a over the text, then a finalizer). */
 export function hash(text: string): number {

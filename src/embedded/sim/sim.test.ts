@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../../kube/object.ts';
 import { NoAnswer, type Request, type WatchEvent } from '../../kube/transport.ts';
-import { sleep } from '../../world/world.ts';
+import { sleep } from '../../world/clock.ts';
 import type { Store } from '../store/store.ts';
 import { Sim } from './sim.ts';
 import type { TransportOptions } from './transport.ts';

@@ -1,5 +1,5 @@
+import type { Clock, Random, TimerOptions } from '../../world/clock.ts';
 import { Heap } from '../../world/heap.ts';
-import type { Clock, Random, TimerOptions } from '../../world/world.ts';
 import type { Store } from '../store/store.ts';
 import { hash, seededRandom } from './random.ts';
 import {

@@ -7,7 +7,7 @@ import {
   type WatchAnswer,
   type WatchEvent,
 } from '../../kube/transport.ts';
-import type { Clock, Random } from '../../world/world.ts';
+import type { Clock, Random } from '../../world/clock.ts';
 import type { Store } from '../store/store.ts';
 import { Stream, type Wire } from './stream.ts';
 

@@ -2,11 +2,11 @@ import type { AnyObject } from '../../kube/object.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { Response } from '../../kube/transport.ts';
 import { applyPatch, type Failure } from '../apply/apply.ts';
-import { type Call, inVersion, type Server, timeOf } from './call.ts';
 import { decodeObject } from './codec.ts';
-import { clone, isObject } from './json.ts';
-import { resetFieldsOf, typeOf } from './owners.ts';
-import { badRequest, failure, invalid, methodNotAllowed, notFound, Refusal, required } from './status.ts';
+import { type Call, inVersion, type Server, timeOf } from './common/call.ts';
+import { clone, isObject } from './common/json.ts';
+import { resetFieldsOf, typeOf } from './common/owners.ts';
+import { badRequest, failure, invalid, methodNotAllowed, notFound, Refusal, required } from './common/status.ts';
 import { createObject, replace } from './write.ts';
 
 /** PATCH with application/apply-patch+yaml. */

@@ -1,8 +1,8 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Response } from '../../kube/transport.ts';
-import { answer, type Call, type Server, timeOf } from './call.ts';
-import { clone } from './json.ts';
-import { badRequest, conflict, methodNotAllowed, notFound, quote } from './status.ts';
+import { answer, type Call, type Server, timeOf } from './common/call.ts';
+import { clone } from './common/json.ts';
+import { badRequest, conflict, methodNotAllowed, notFound, quote } from './common/status.ts';
 
 /** POST pods/<name>/binding: the only way a pod gets its node after it was made. */
 export function bind(server: Server, call: Call): Response {

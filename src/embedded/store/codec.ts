@@ -1,12 +1,12 @@
 import type { AnyObject } from '../../kube/object.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { setDefaults } from './builtin/defaults.ts';
-import type { Call } from './call.ts';
+import type { Call } from './common/call.ts';
+import { isObject, type Json } from './common/json.ts';
+import { QuantityError } from './common/quantity.ts';
+import { badRequest, invalid, invalidValue, type Refusal } from './common/status.ts';
+import { DecodeError, decode, structOf } from './common/types.ts';
 import { decodeCustom } from './custom/decode.ts';
-import { isObject, type Json } from './json.ts';
-import { QuantityError } from './quantity.ts';
-import { badRequest, invalid, invalidValue, type Refusal } from './status.ts';
-import { DecodeError, decode, structOf } from './types.ts';
 
 /** Reads a body as an object of the call's kind: unknown fields dropped (or refused), defaults set. Shares nothing with it. */
 export function decodeBody(call: Call, body: unknown): AnyObject {

@@ -1,12 +1,12 @@
 import type { AnyObject } from '../../kube/object.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { Response } from '../../kube/transport.ts';
-import { answer, type Call, dryRun, inVersion, type Server, timeOf } from './call.ts';
+import { answer, type Call, dryRun, inVersion, type Server, timeOf } from './common/call.ts';
+import { clone, equal, isObject, type Json } from './common/json.ts';
+import { returnsDeleted } from './common/resources.ts';
+import { conflict, forbidden, invalid, methodNotAllowed, notFound, notSupported } from './common/status.ts';
 import { formatter } from './format.ts';
-import { clone, equal, isObject, type Json } from './json.ts';
 import { itemOf, selectionOf } from './read.ts';
-import { returnsDeleted } from './resources.ts';
-import { conflict, forbidden, invalid, methodNotAllowed, notFound, notSupported } from './status.ts';
 import { heldBySpec } from './write.ts';
 
 interface DeleteOptions {

@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../kube/object.ts';
-import type { Call } from './call.ts';
-import { tableOf } from './table.ts';
+import { tableOf } from '../kubectl/table.ts';
+import type { Call } from './common/call.ts';
 
 type Format = 'json' | 'metadata' | 'table';
 

@@ -1,6 +1,6 @@
-import type { Call } from './call.ts';
-import { equal, isObject, type Json } from './json.ts';
-import { badRequest, failure, Refusal } from './status.ts';
+import type { Call } from './common/call.ts';
+import { equal, isObject, type Json } from './common/json.ts';
+import { badRequest, failure, Refusal } from './common/status.ts';
 
 /** RFC 6902, with the words of the Go library that kube-apiserver uses. A failed operation is 422. */
 export function jsonPatch(_call: Call, target: Json, operations: unknown): Json {

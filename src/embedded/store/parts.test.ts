@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../../kube/object.ts';
-import { duration } from './columns.ts';
-import { canonical } from './quantity.ts';
-import { fieldSelector, labelSelector } from './selectors.ts';
+import { duration } from '../kubectl/columns.ts';
+import { jsonPath } from '../kubectl/table.ts';
+import { canonical } from './common/quantity.ts';
+import { fieldSelector, labelSelector } from './common/selectors.ts';
+import { DecodeError, decode } from './common/types.ts';
 import { strategicMerge } from './strategic.ts';
-import { jsonPath } from './table.ts';
-import { DecodeError, decode } from './types.ts';
 
 const labelled = (labels: Record<string, string>) => ({ metadata: { name: 'a', labels } }) as AnyObject;
 

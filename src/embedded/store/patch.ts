@@ -1,12 +1,12 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Response } from '../../kube/transport.ts';
 import { applyRequest } from './applying.ts';
-import { type Call, lookUp, managerOf, type Server } from './call.ts';
 import { decodeObject } from './codec.ts';
-import { clone, goMap, isObject, type Json } from './json.ts';
+import { type Call, lookUp, managerOf, type Server } from './common/call.ts';
+import { clone, goMap, isObject, type Json } from './common/json.ts';
+import { tracked } from './common/owners.ts';
+import { badRequest, invalid, invalidValue, notFound, Refusal, unsupportedMediaType } from './common/status.ts';
 import { jsonPatch } from './jsonpatch.ts';
-import { tracked } from './owners.ts';
-import { badRequest, invalid, invalidValue, notFound, Refusal, unsupportedMediaType } from './status.ts';
 import { strategicMerge } from './strategic.ts';
 import { replace } from './write.ts';
 

@@ -1,9 +1,8 @@
 import type { AnyObject } from '../../kube/object.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { Response } from '../../kube/transport.ts';
-import { answer, type Call, inVersion, type Server } from './call.ts';
-import { formatter } from './format.ts';
-import { fieldSelector, labelSelector, type Match } from './selectors.ts';
+import { answer, type Call, inVersion, type Server } from './common/call.ts';
+import { fieldSelector, labelSelector, type Match } from './common/selectors.ts';
 import {
   badRequest,
   denied,
@@ -14,7 +13,8 @@ import {
   notSupported,
   quote,
   tooLargeVersion,
-} from './status.ts';
+} from './common/status.ts';
+import { formatter } from './format.ts';
 
 export function get(server: Server, call: Call): Response {
   const object = server.state.get(call.resource.storage, call.namespace, call.name);

@@ -1,7 +1,7 @@
 import type { Request } from '../../kube/transport.ts';
-import type { Call } from './call.ts';
-import type { Registry } from './registry.ts';
-import { NoSuchGroup, noSuchPath, notFound } from './status.ts';
+import type { Call } from './common/call.ts';
+import type { Registry } from './common/registry.ts';
+import { NoSuchGroup, noSuchPath, notFound } from './common/status.ts';
 
 /** `/api/v1/...` or `/apis/<group>/<version>/...` to a resource, or a Refusal with 404. */
 export function route(registry: Registry, request: Request, now: () => number): Call {

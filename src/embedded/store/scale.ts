@@ -1,10 +1,10 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Response } from '../../kube/transport.ts';
-import { answer, type Call, lookUp, managerOf, type Server } from './call.ts';
-import { clone, isObject, type Json } from './json.ts';
-import { tracked } from './owners.ts';
+import { answer, type Call, lookUp, managerOf, type Server } from './common/call.ts';
+import { clone, isObject, type Json } from './common/json.ts';
+import { tracked } from './common/owners.ts';
+import { methodNotAllowed, notFound, unsupportedMediaType } from './common/status.ts';
 import { mergePatch } from './patch.ts';
-import { methodNotAllowed, notFound, unsupportedMediaType } from './status.ts';
 import { replace } from './write.ts';
 
 /** The subresource that `kubectl scale` and autoscalers use: GET, PUT and merge patches. */

@@ -1,19 +1,19 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Request, Response, WatchEvent } from '../../kube/transport.ts';
-import type { Clock, Random } from '../../world/world.ts';
+import type { Clock, Random } from '../../world/clock.ts';
+import { discovery } from '../kubectl/discovery.ts';
 import { bind } from './binding.ts';
-import { type Call, type Server, warningsOf } from './call.ts';
+import { type Call, type Server, warningsOf } from './common/call.ts';
+import { clone } from './common/json.ts';
+import { Registry } from './common/registry.ts';
+import { builtins } from './common/resources.ts';
+import { State } from './common/state.ts';
+import { failure, methodNotAllowed, NoSuchGroup, Refusal } from './common/status.ts';
 import { remove, removeCollection } from './delete.ts';
-import { discovery } from './discovery.ts';
-import { clone } from './json.ts';
 import { patch } from './patch.ts';
 import { get, list } from './read.ts';
-import { Registry } from './registry.ts';
-import { builtins } from './resources.ts';
 import { route } from './route.ts';
 import { scale } from './scale.ts';
-import { State } from './state.ts';
-import { failure, methodNotAllowed, NoSuchGroup, Refusal } from './status.ts';
 import { watch } from './watch.ts';
 import { create, update } from './write.ts';
 

@@ -1,6 +1,6 @@
-import { clone, equal, goMap, isObject, type Json } from './json.ts';
-import { internal } from './status.ts';
-import { type Field, fieldsOf, type Type } from './types.ts';
+import { clone, equal, goMap, isObject, type Json } from './common/json.ts';
+import { internal } from './common/status.ts';
+import { type Field, fieldsOf, type Type } from './common/types.ts';
 
 /** Strategic merge patch for built-in kinds: lists with a merge key merge item by item. Directives: $patch, $retainKeys, $setElementOrder, $deleteFromPrimitiveList. */
 export function strategicMerge(struct: string, target: Json, change: Json): Json {

@@ -1,12 +1,12 @@
 import type { AnyObject } from '../../kube/object.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { WatchEvent } from '../../kube/transport.ts';
-import { type Call, inVersion, type Server } from './call.ts';
+import { type Call, inVersion, type Server } from './common/call.ts';
+import type { Change } from './common/state.ts';
+import { denied, gone, internal, invalid, notSupported } from './common/status.ts';
+import { decode } from './common/types.ts';
 import { formatter } from './format.ts';
 import { badVersion, selectionOf } from './read.ts';
-import type { Change } from './state.ts';
-import { denied, gone, internal, invalid, notSupported } from './status.ts';
-import { decode } from './types.ts';
 
 /** kube-apiserver closes a watch that named no timeout after 30 to 60 minutes, so that load spreads. */
 const MIN_TIMEOUT = 1_800_000;

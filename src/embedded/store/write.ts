@@ -1,18 +1,25 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Response } from '../../kube/transport.ts';
-import { uuid } from '../../world/world.ts';
+import { uuid } from '../../world/clock.ts';
 import { admitCreate, admitUpdate } from './builtin/admission.ts';
 import { prepareCreate, prepareUpdate } from './builtin/strategy.ts';
 import { validateCreate, validateUpdate } from './builtin/validate.ts';
-import { answer, type Call, dryRun, forStorage, inVersion, lookUp, managerOf, type Server, timeOf } from './call.ts';
 import { decodeBody } from './codec.ts';
-import { establish } from './custom/definition.ts';
-import { customCreateErrors, customUpdateErrors } from './custom/validate.ts';
-import { formatter } from './format.ts';
-import { equal, type Json, without } from './json.ts';
-import { checkMeta, checkMetaUpdate } from './meta.ts';
-import { keepTimes, tracked } from './owners.ts';
-import { countsGenerations, type Served } from './resources.ts';
+import {
+  answer,
+  type Call,
+  dryRun,
+  forStorage,
+  inVersion,
+  lookUp,
+  managerOf,
+  type Server,
+  timeOf,
+} from './common/call.ts';
+import { equal, type Json, without } from './common/json.ts';
+import { checkMeta, checkMetaUpdate } from './common/meta.ts';
+import { keepTimes, tracked } from './common/owners.ts';
+import { countsGenerations, type Served } from './common/resources.ts';
 import {
   alreadyExists,
   badRequest,
@@ -24,7 +31,10 @@ import {
   methodNotAllowed,
   modified,
   notFound,
-} from './status.ts';
+} from './common/status.ts';
+import { establish } from './custom/definition.ts';
+import { customCreateErrors, customUpdateErrors } from './custom/validate.ts';
+import { formatter } from './format.ts';
 
 export function create(server: Server, call: Call): Response {
   const placeless = call.resource.namespaced && call.namespace === '';

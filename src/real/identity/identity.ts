@@ -1,7 +1,7 @@
 import { rejected, stranger } from '../../cloud/faults.ts';
 import type { Identity, IdentityAddress } from '../../cloud/ports.ts';
-import type { Clock } from '../../world/world.ts';
-import type { Http } from '../http.ts';
+import type { Clock } from '../../world/clock.ts';
+import type { Http } from '../http/http.ts';
 import { Catalog } from './catalog.ts';
 import { Rows } from './rows.ts';
 import { Session, said, type Tokens } from './tokens.ts';

@@ -1,13 +1,6 @@
 import { stranger } from '../../cloud/faults.ts';
-import { markOf, type Owner } from '../../cloud/ownership.ts';
+import { MARK, markOf, type Owner } from '../../cloud/ownership.ts';
 import { DOMAIN, type Session } from './tokens.ts';
-
-/**
- * Keystone v3. Finds by natural key (name, type, interface and region) before it makes anything.
- * What it makes carries two extra attributes that Keystone keeps and shows: `managed_by`, and `owner`, the mark of the
- * object it was made for. Only what carries the mark of an object is changed or deleted for it.
- */
-export const MARK = { managed_by: 'openstack-operator' };
 export const marked = (owner: Owner) => ({ ...MARK, openstack_operator_owner: markOf(owner) });
 export const markIn = (row: Row): string => row.openstack_operator_owner ?? '';
 /** Made by this operator before rows carried their owner. */

@@ -1,9 +1,9 @@
 import { refused, rejected, stranger } from '../../cloud/faults.ts';
 import type { IdentityAddress } from '../../cloud/ports.ts';
+import type { Clock } from '../../world/clock.ts';
 import { digestOf } from '../../world/digest.ts';
 import { Lru } from '../../world/lru.ts';
-import type { Clock } from '../../world/world.ts';
-import type { Http, HttpAnswer } from '../http.ts';
+import type { Http, HttpAnswer } from '../http/http.ts';
 
 /** `keystone-manage bootstrap` gives the Default domain this id. */
 export const DOMAIN = 'default';

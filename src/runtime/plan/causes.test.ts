@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StatusCause } from '../../../api/kind.ts';
+import type { StatusCause } from '../../../api/schema/kind.ts';
 import type { Draft } from '../conditions.ts';
 import { bounded, causesOf } from './causes.ts';
 import type { Managed } from './managed.ts';

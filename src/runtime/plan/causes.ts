@@ -1,4 +1,4 @@
-import type { StatusCause } from '../../../api/kind.ts';
+import type { StatusCause } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Draft } from '../conditions.ts';
 import type { Managed } from './managed.ts';

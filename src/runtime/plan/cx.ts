@@ -1,9 +1,9 @@
-import type { AnyKind, InputOf, ObjectOf } from '../../../api/kind.ts';
+import type { AnyKind, InputOf, ObjectOf } from '../../../api/schema/kind.ts';
 import type { Claim, Owner } from '../../cloud/ownership.ts';
 import type { Cloud } from '../../cloud/ports.ts';
 import type { AnyObject, DeepReadonly, ObjectMeta } from '../../kube/object.ts';
 import type { Resource } from '../../kube/resource.ts';
-import type { Random } from '../../world/world.ts';
+import type { Random } from '../../world/clock.ts';
 import type { Managed } from './managed.ts';
 
 /** What a row wants an object to be: only its opinions. Kind, namespace, labels and owner are the engine's. */

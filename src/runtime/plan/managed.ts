@@ -1,4 +1,4 @@
-import type { BaseStatus, CustomObject } from '../../../api/kind.ts';
+import type { BaseStatus, CustomObject } from '../../../api/schema/kind.ts';
 
 /** What a plan reconciles: an object of ours. */
 export type Managed = CustomObject<object, BaseStatus>;

@@ -72,3 +72,5 @@ export const keptKey = ({
 }): string => `release.${kind.toLowerCase()}.${metadata.name}`;
 /** In SKIP_UNDO_ANNOTATION of a backend: do not wait for the objects that name it. */
 export const USERS = 'Users';
+
+export const OPERATOR_NAMESPACE = 'openstack-operator-system';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StatusCause } from '../../../api/kind.ts';
+import type { StatusCause } from '../../../api/schema/kind.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { assertReady, endOf, isReady, jobFailure, notReady, podTrouble, workloadUnmet } from './ready.ts';
 

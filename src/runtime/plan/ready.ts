@@ -1,4 +1,4 @@
-import type { StatusCause } from '../../../api/kind.ts';
+import type { StatusCause } from '../../../api/schema/kind.ts';
 import type { AnyObject, Condition, DeepReadonly } from '../../kube/object.ts';
 import { type Cause, type Unmet, wait } from './unmet.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../world/clock.ts';
 import { type Log, silent } from '../../world/log.ts';
 import { maskShapes } from '../../world/mask/shapes.ts';
-import type { Clock } from '../../world/world.ts';
 import type { PageAnswers, PageOverview } from './wire.ts';
 
 /** What listeners get: the newest overview, or why there is none at the moment. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transport } from '../../kube/transport.ts';
+import type { Clock } from '../../world/clock.ts';
 import { Lru } from '../../world/lru.ts';
-import type { Clock } from '../../world/world.ts';
 
 /** What an answer shows: the state of objects, or also the config that the operator keeps in Secrets (never its secrets). */
 export type Need = 'look' | 'secrets';

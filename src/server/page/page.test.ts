@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../test/unit/kube.ts';
 import { realClock } from '../../real/clock.ts';
-import type { Clock } from '../../world/world.ts';
+import type { Clock } from '../../world/clock.ts';
 import { assetsOf } from './assets.ts';
 import { createFeed } from './feed.ts';
 import { type Guard, loopbackGuard } from './guard.ts';

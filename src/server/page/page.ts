@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../world/clock.ts';
 import { type Log, silent } from '../../world/log.ts';
 import { maskShapes } from '../../world/mask/shapes.ts';
-import type { Clock } from '../../world/world.ts';
 import { targetOf } from '../target.ts';
 import type { Assets } from './assets.ts';
 import { createFeed, type FeedMessage } from './feed.ts';

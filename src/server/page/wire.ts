@@ -1,7 +1,7 @@
-import type { Detail } from '../../insight/detail.ts';
-import type { Overview } from '../../insight/overview.ts';
-import type { Settings } from '../../insight/settings.ts';
-import type { Cause } from '../../insight/why.ts';
+import type { Settings } from '../../insight/config/settings.ts';
+import type { Detail } from '../../insight/status/detail.ts';
+import type { Overview } from '../../insight/why/overview.ts';
+import type { Cause } from '../../insight/why/why.ts';
 
 /** The messages between the page and its server. */
 

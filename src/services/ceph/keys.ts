@@ -1,5 +1,5 @@
+import type { Random } from '../../world/clock.ts';
 import { Unquotable } from '../../world/quote/unquotable.ts';
-import type { Random } from '../../world/world.ts';
 
 /** Who gets a key of Ceph. nova-compute uses Cinder's: both attach volumes, and libvirt knows a cluster by one secret. */
 export const CLIENTS = ['glance', 'cinder', 'cinder-backup'] as const;

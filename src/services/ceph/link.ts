@@ -1,10 +1,10 @@
-import type { ObjectOf } from '../../../api/kind.ts';
 import { CephStorage } from '../../../api/openstack/cephstorage.ts';
+import type { ObjectOf } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { fieldMissing, wait } from '../../runtime/plan/unmet.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
 import { type Client, keyring, type Pool, PURPOSES, type Purpose } from './keys.ts';
 
 type Ceph = DeepReadonly<ObjectOf<typeof CephStorage>>;

@@ -1,5 +1,5 @@
-import type { ObjectOf } from '../../../api/kind.ts';
 import { CEPH_IMAGE, type CephStorage } from '../../../api/openstack/cephstorage.ts';
+import type { ObjectOf } from '../../../api/schema/kind.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import {
   CephBlockPool,

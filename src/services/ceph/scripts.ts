@@ -1,5 +1,5 @@
 import { shell } from '../../world/quote/shell.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
 import { type Client, cephName, type Pool, type Purpose } from './keys.ts';
 
 export const SCRIPTS = '/var/lib/openstack/ceph';

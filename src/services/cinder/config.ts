@@ -1,11 +1,11 @@
-import type { SpecOf } from '../../../api/kind.ts';
 import type { Cinder } from '../../../api/openstack/cinder.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Section } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
 import { type CephLink, cephFiles, confPath } from '../ceph/link.ts';
-import type { ConfigFile } from '../config.ts';
-import { authToken, cafile, userSection } from '../sections.ts';
+import type { ConfigFile } from '../config/config.ts';
+import { authToken, cafile, userSection } from '../links/sections.ts';
 import type { ConfigInput } from '../standard/table.ts';
 import { backupMounts, PRIVSEP } from './rights.ts';
 

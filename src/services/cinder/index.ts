@@ -3,8 +3,8 @@ import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/res
 import { fieldMissing } from '../../runtime/plan/unmet.ts';
 import { cephLink } from '../ceph/link.ts';
 import { workloadName } from '../names.ts';
+import { daemon, uwsgi } from '../pods/workload.ts';
 import { openstackService } from '../standard/service.ts';
-import { daemon, uwsgi } from '../workload.ts';
 import { componentOf, volumesOf } from './backends.ts';
 import { backupFiles, type CinderInput, cinderConf, OVERWRITES, OWNER, PORT, STATE } from './config.ts';
 import { backupMounts, COPIES } from './rights.ts';

@@ -1,9 +1,9 @@
 import type { Container } from 'kubernetes-types/core/v1.d.ts';
-import type { SpecOf } from '../../../api/kind.ts';
 import type { Cinder } from '../../../api/openstack/cinder.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Sections } from '../../oslo/model.ts';
-import { KOLLA_CAPABILITIES } from '../pod.ts';
+import { KOLLA_CAPABILITIES } from '../pods/pod.ts';
 
 /**
  * Copies between volumes and images or backups read them as root: os-brick asks the node who it is, Cinder looks into images

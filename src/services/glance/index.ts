@@ -1,15 +1,15 @@
-import type { SpecOf } from '../../../api/kind.ts';
 import { Glance } from '../../../api/openstack/glance.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import { PersistentVolumeClaim, StatefulSet, StorageClass } from '../../kube/resource.ts';
 import { at, type Conf, conf } from '../../oslo/conf.ts';
 import { fieldOf } from '../env.ts';
+import { authToken } from '../links/sections.ts';
 import { serviceHost, workloadName } from '../names.ts';
-import { authToken } from '../sections.ts';
+import { removeClaim, sharedClaim } from '../pods/storage.ts';
+import { uwsgi } from '../pods/workload.ts';
 import { openstackService } from '../standard/service.ts';
 import type { ConfigInput } from '../standard/table.ts';
-import { removeClaim, sharedClaim } from '../storage.ts';
 import { schemeOf } from '../tls/certificate.ts';
-import { uwsgi } from '../workload.ts';
 import { DATA, onVolume, openStores, type Store, storeFiles, storeSections } from './stores.ts';
 
 const PORT = 9292;

@@ -1,12 +1,12 @@
-import type { ObjectOf, SpecOf } from '../../../api/kind.ts';
 import type { Glance } from '../../../api/openstack/glance.ts';
+import type { ObjectOf, SpecOf } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Section, Sections } from '../../oslo/model.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { type CephLink, cephFiles, cephLink, confPath } from '../ceph/link.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
+import { type SwiftLink, swiftFile, swiftLink, swiftSection } from '../links/swift.ts';
 import type { IdentityLink } from '../links/types.ts';
-import { type SwiftLink, swiftFile, swiftLink, swiftSection } from '../swift.ts';
 
 type Spec = DeepReadonly<SpecOf<typeof Glance>>;
 

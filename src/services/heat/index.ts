@@ -1,17 +1,17 @@
-import type { ObjectOf, SpecOf } from '../../../api/kind.ts';
 import { Heat } from '../../../api/openstack/heat.ts';
+import type { ObjectOf, SpecOf } from '../../../api/schema/kind.ts';
 import { Secret } from '../../kube/resource.ts';
 import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { fieldMissing, stall, subjectOf } from '../../runtime/plan/unmet.ts';
-import { password } from '../../world/world.ts';
-import type { Login } from '../credentials.ts';
-import { endpointsOf } from '../expose.ts';
+import { password } from '../../world/clock.ts';
+import { endpointsOf } from '../exposure/expose.ts';
+import type { Login } from '../links/credentials.ts';
 import { identityAdmin } from '../links/identity.ts';
-import { authToken, caFile, loginSection, userSection } from '../sections.ts';
+import { authToken, caFile, loginSection, userSection } from '../links/sections.ts';
+import { daemon, uwsgi } from '../pods/workload.ts';
 import { openstackService } from '../standard/service.ts';
 import type { ConfigInput } from '../standard/table.ts';
-import { daemon, uwsgi } from '../workload.ts';
 
 type Context = Cx<ObjectOf<typeof Heat>>;
 

@@ -1,17 +1,17 @@
-import type { ObjectOf } from '../../../api/kind.ts';
 import { Horizon } from '../../../api/openstack/horizon.ts';
 import { Keystone } from '../../../api/openstack/keystone.ts';
+import type { ObjectOf } from '../../../api/schema/kind.ts';
 import { Deployment } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import { password } from '../../world/world.ts';
-import { plainTexts } from '../config.ts';
-import { noRotationRow } from '../credentials.ts';
-import { endpointsOf } from '../expose.ts';
-import { internalUrl } from '../keystone/address.ts';
+import { password } from '../../world/clock.ts';
+import { internalUrl } from '../backends/keystone.ts';
+import { plainTexts } from '../config/config.ts';
+import { endpointsOf } from '../exposure/expose.ts';
+import { noRotationRow } from '../links/credentials.ts';
 import { workloadName } from '../names.ts';
+import { uwsgi } from '../pods/workload.ts';
 import { linkedService } from '../standard/service.ts';
 import { trustOf } from '../tls/trust.ts';
-import { uwsgi } from '../workload.ts';
 import { type HorizonInput, STATIC, settingsText } from './settings.ts';
 
 type Context = Cx<ObjectOf<typeof Horizon>>;

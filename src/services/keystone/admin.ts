@@ -4,9 +4,9 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import { RETRY_ANNOTATION } from '../../runtime/plan/names.ts';
 import { type Row, rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { password } from '../../world/world.ts';
+import { password } from '../../world/clock.ts';
+import { adminAddress, adminSecret, internalUrl, type KeystoneObject, publicUrl } from '../backends/keystone.ts';
 import { checkSchedule } from '../schedule.ts';
-import { adminAddress, adminSecret, internalUrl, type KeystoneObject, publicUrl } from './address.ts';
 
 /** Rows that know the administrator's password. */
 

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { Secret } from '../../kube/resource.ts';
 import { rowsOf } from '../../runtime/plan/row.ts';
-import { type KeystoneObject, publicUrl } from './address.ts';
+import { type KeystoneObject, publicUrl } from '../backends/keystone.ts';
 import { input } from './admin.ts';
 
 /** For people: `OS_CLIENT_CONFIG_FILE` and off they go. */

@@ -1,9 +1,9 @@
 import type { DeepReadonly } from '../../kube/object.ts';
 import { at, conf } from '../../oslo/conf.ts';
+import type { KeystoneObject } from '../backends/keystone.ts';
 import { databaseUrl } from '../links/database.ts';
+import { cacheSection, databaseSection, logging } from '../links/sections.ts';
 import type { CacheLink, DatabaseLink } from '../links/types.ts';
-import { cacheSection, databaseSection, logging } from '../sections.ts';
-import type { KeystoneObject } from './address.ts';
 
 export const FERNET_KEYS = '/etc/keystone/fernet-keys';
 export const CREDENTIAL_KEYS = '/etc/keystone/credential-keys';

@@ -1,8 +1,8 @@
 import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { type Row, rowsOf } from '../../runtime/plan/row.ts';
+import type { KeystoneObject } from '../backends/keystone.ts';
 import { iso } from '../schedule.ts';
-import type { KeystoneObject } from './address.ts';
 import { firstKeys, type Keys, nextRotation, rotate } from './keys.ts';
 import type { KeySecrets } from './repository.ts';
 

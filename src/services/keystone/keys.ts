@@ -1,4 +1,4 @@
-import type { Random } from '../../world/world.ts';
+import type { Random } from '../../world/clock.ts';
 import { nextTime } from '../schedule.ts';
 
 /** A key repository: file name to key. `0` is staged, the highest signs, the rest only verify. */

@@ -1,13 +1,14 @@
 import type { Container } from 'kubernetes-types/core/v1.d.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { literal } from '../../world/quote/kubelet.ts';
+import { adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from '../backends/keystone.ts';
+import { type Exposed, prefixOf } from '../exposure/ingress.ts';
 import { imageOf } from '../images.ts';
-import { type Exposed, prefixOf } from '../ingress.ts';
-import { type Process, UNTIL_HEARD } from '../pod.ts';
+import { type Process, UNTIL_HEARD } from '../pods/pod.ts';
+import { tlsVolumes } from '../pods/tls-volumes.ts';
+import { uwsgiArgv, uwsgiLoaded, uwsgiProbes } from '../pods/uwsgi.ts';
 import { overTls, type Shown } from '../tls/certificate.ts';
-import { type Trust, tlsVolumes } from '../tls/trust.ts';
-import { uwsgiArgv, uwsgiLoaded, uwsgiProbes } from '../uwsgi.ts';
-import { adminSecret, internalUrl, type KeystoneObject, PORT, publicUrl } from './address.ts';
+import type { Trust } from '../tls/trust.ts';
 import { earlierVolumes, KEEP_KEYS, type KeySecrets, keyCopier, keyVolumes } from './repository.ts';
 
 /** What Keystone's pods and Jobs run. */

@@ -1,5 +1,5 @@
 import type { Container } from 'kubernetes-types/core/v1.d.ts';
-import type { ProcessVolume } from '../pod.ts';
+import type { ProcessVolume } from '../pods/pod.ts';
 import { CREDENTIAL_KEYS, FERNET_KEYS } from './config.ts';
 
 /*

@@ -1,13 +1,13 @@
-import type { ObjectOf } from '../../../api/kind.ts';
 import { RabbitMQ } from '../../../api/openstack/rabbitmq.ts';
+import type { ObjectOf } from '../../../api/schema/kind.ts';
 import type { Claim } from '../../cloud/ownership.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { urlHost, urlWord } from '../../world/quote/url.ts';
-import { accountName, keep, type Login } from '../credentials.ts';
-import { checkGiven } from '../given.ts';
-import * as rabbitmq from '../rabbitmq/address.ts';
+import { checkGiven } from '../backends/given.ts';
+import * as rabbitmq from '../backends/rabbitmq.ts';
+import { accountName, keep, type Login } from './credentials.ts';
 import { CONNECTION, caIn } from './given.ts';
 import { named, ownLogin, staying } from './server.ts';
 import { type BusSpec, busAccount, specOf, userOf } from './spec.ts';

@@ -3,7 +3,7 @@ import { Memcached } from '../../../api/openstack/memcached.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { memcachedServers } from '../memcached/address.ts';
+import { memcachedServers } from '../backends/memcached.ts';
 import { servingSecret } from '../tls/certificate.ts';
 import { trustOf } from '../tls/trust.ts';
 import { caIn } from './given.ts';

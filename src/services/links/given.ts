@@ -1,6 +1,6 @@
 import { Secret } from '../../kube/resource.ts';
 import { stall, subjectOf } from '../../runtime/plan/unmet.ts';
-import { blocks } from '../tls/x509.ts';
+import { blocks } from '../../world/x509.ts';
 
 /** Keys of a hand-made Secret that opens a server. */
 export const CONNECTION = ['hostname', 'user', 'password'] as const;

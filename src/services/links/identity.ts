@@ -1,13 +1,13 @@
-import type { ObjectOf } from '../../../api/kind.ts';
 import { Keystone } from '../../../api/openstack/keystone.ts';
+import type { ObjectOf } from '../../../api/schema/kind.ts';
 import type { Identity } from '../../cloud/ports.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { keep, namesOf } from '../credentials.ts';
-import { checkGiven } from '../given.ts';
-import * as keystone from '../keystone/address.ts';
+import { checkGiven } from '../backends/given.ts';
+import * as keystone from '../backends/keystone.ts';
 import { trustOf } from '../tls/trust.ts';
+import { keep, namesOf } from './credentials.ts';
 import { caIn } from './given.ts';
 import { named, staying } from './server.ts';
 import { type IdentitySpec, identityAccount, specOf } from './spec.ts';

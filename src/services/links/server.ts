@@ -1,11 +1,11 @@
-import type { AnyKind, ObjectOf } from '../../../api/kind.ts';
+import type { AnyKind, ObjectOf } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { SKIP_UNDO_ANNOTATION, USERS } from '../../runtime/plan/names.ts';
 import { subjectOf, wait } from '../../runtime/plan/unmet.ts';
-import type { Login } from '../credentials.ts';
+import type { Login } from './credentials.ts';
 
 /** The object of a server, and whether it is still of use to who leaves. */
 

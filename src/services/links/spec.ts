@@ -1,8 +1,8 @@
 import type { Release } from '../../../api/blocks/common.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import type { Account } from '../credentials.ts';
 import type { Place } from '../names.ts';
+import type { Account } from './credentials.ts';
 
 /** Fields by which specs name their backends, and the accounts that are made there. */
 

@@ -1,6 +1,6 @@
 import { sqlText } from '../../world/quote/sql.ts';
-import type { ConfigFile } from '../config.ts';
-import type { Login } from '../credentials.ts';
+import type { ConfigFile } from '../config/config.ts';
+import type { Login } from '../links/credentials.ts';
 import { OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 
 /** The image's own folder is left alone: distributions disagree on what they put there. */

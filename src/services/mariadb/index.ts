@@ -3,13 +3,8 @@ import { CronJob, Job, Secret } from '../../kube/resource.ts';
 import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { configSecret, plainText } from '../config.ts';
-import { type Account, keep, type Login, rotationRow, USERS } from '../credentials.ts';
-import { encoded } from '../encoded.ts';
-import { imageOf } from '../images.ts';
-import type { Place } from '../names.ts';
-import { networkPolicyRow } from '../network.ts';
-import { kollaStart, type Process } from '../pod.ts';
+import { endOf, fingerprint } from '../../world/x509.ts';
+import { adminAddress, initSecret, type MariaDBObject, PORT, ROOT, rootSecret } from '../backends/mariadb.ts';
 import {
   checkServer,
   deployed,
@@ -17,14 +12,19 @@ import {
   serverExposeRow,
   serverStart,
   serverWorkloadsRow,
-} from '../server.ts';
+} from '../backends/server.ts';
+import { configSecret, plainText } from '../config/config.ts';
+import { encoded } from '../encoded.ts';
+import { networkPolicyRow } from '../exposure/network.ts';
+import { imageOf } from '../images.ts';
+import { type Account, keep, type Login, rotationRow, USERS } from '../links/credentials.ts';
+import { CLIENTS, settle, stepBack } from '../links/secure-transport.ts';
+import type { Place } from '../names.ts';
+import { kollaStart, type Process } from '../pods/pod.ts';
+import { tlsVolumes } from '../pods/tls-volumes.ts';
 import { overTls, type Shown } from '../tls/certificate.ts';
-import { tlsVolumes } from '../tls/trust.ts';
-import { endOf, fingerprint } from '../tls/x509.ts';
 import { REFERENCES, usersBy } from '../users.ts';
-import { adminAddress, initSecret, type MariaDBObject, PORT, ROOT, rootSecret } from './address.ts';
 import { DATA, INIT, INSTALL_SCRIPT, initSql, mariadbFiles, PING, SERVER_ARGV } from './files.ts';
-import { CLIENTS, settle, stepBack } from './transport.ts';
 
 const row = rowsOf<MariaDBObject>();
 const LOOK_AGAIN = 15_000;

@@ -1,19 +1,20 @@
 import { Memcached } from '../../../api/openstack/memcached.ts';
 import { Pod, PodDisruptionBudget, Secret, Service, StatefulSet } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { configSecret, overwrittenFiles, plainText, START } from '../config.ts';
-import { noRotationRow } from '../credentials.ts';
-import { applyService } from '../expose.ts';
+import { type MemcachedObject, memcachedHosts, memcachedServers, PORT } from '../backends/memcached.ts';
+import { reportPods, serverStart } from '../backends/server.ts';
+import { configSecret, overwrittenFiles, plainText, START } from '../config/config.ts';
+import { applyService } from '../exposure/expose.ts';
+import { clientsOnNodes, networkPolicyRow } from '../exposure/network.ts';
 import { imageOf } from '../images.ts';
+import { noRotationRow } from '../links/credentials.ts';
 import { podLabels } from '../names.ts';
-import { clientsOnNodes, networkPolicyRow } from '../network.ts';
-import { overrideOf } from '../override.ts';
-import { askedBy, kollaStart, type Process, podTemplate } from '../pod.ts';
-import { reportPods, serverStart } from '../server.ts';
-import { certificateRow } from '../standard/certificate.ts';
-import { OWN_CERTIFICATE, OWN_KEY, tlsVolumes } from '../tls/trust.ts';
-import { budget } from '../workload.ts';
-import { type MemcachedObject, memcachedHosts, memcachedServers, PORT } from './address.ts';
+import { overrideOf } from '../pods/override.ts';
+import { askedBy, kollaStart, type Process, podTemplate } from '../pods/pod.ts';
+import { tlsVolumes } from '../pods/tls-volumes.ts';
+import { budget } from '../pods/workload.ts';
+import { certificateRow } from '../tls/row.ts';
+import { OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 
 const row = rowsOf<MemcachedObject>();
 

@@ -1,17 +1,26 @@
-import type { SpecOf } from '../../../api/kind.ts';
 import type { Neutron } from '../../../api/openstack/neutron.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import { DaemonSet } from '../../kube/resource.ts';
 import type { Sections } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
 import { fieldOf } from '../env.ts';
-import { COMPUTE_LABEL, GATEWAY_LABEL, HOST_NETWORK, has, hostDevice, hostFolder, OVS_RUN, onNodes } from '../node.ts';
+import { busSections, logging } from '../links/sections.ts';
 import { POWERLESS, SWITCH } from '../ovn/chassis.ts';
 import { ovsdbScript, scriptArgv, switchScript, VSWITCHD_CTL } from '../ovn/scripts.ts';
-import { askedBy } from '../pod.ts';
-import { busSections, logging } from '../sections.ts';
+import {
+  COMPUTE_LABEL,
+  GATEWAY_LABEL,
+  HOST_NETWORK,
+  has,
+  hostDevice,
+  hostFolder,
+  OVS_RUN,
+  onNodes,
+} from '../pods/node.ts';
+import { askedBy } from '../pods/pod.ts';
+import type { Workload } from '../pods/workload.ts';
 import type { ConfigInput } from '../standard/table.ts';
-import type { Workload } from '../workload.ts';
 import { isOvs, STATE } from './config.ts';
 
 /** Agents of mechanism ovs: on nodes, over the bus, without a way into the database (openstack-facts 9). */

@@ -1,13 +1,13 @@
-import type { SpecOf } from '../../../api/kind.ts';
 import type { Neutron } from '../../../api/openstack/neutron.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import { at, type Conf, conf } from '../../oslo/conf.ts';
 import type { Section } from '../../oslo/model.ts';
 import { write } from '../../oslo/write.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
+import { authToken, userSection } from '../links/sections.ts';
 import { clientSection, type OvnLink } from '../ovn/address.ts';
-import { authToken, userSection } from '../sections.ts';
+import { PROCESSES } from '../pods/uwsgi.ts';
 import type { ConfigInput } from '../standard/table.ts';
-import { PROCESSES } from '../uwsgi.ts';
 
 /** The fabric, or with agents what those of metadata must know. */
 export type NeutronInput = OvnLink | { readonly agents: readonly ConfigFile[]; readonly ca?: string };

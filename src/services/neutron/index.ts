@@ -3,8 +3,8 @@ import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
 import { workloadName } from '../names.ts';
 import { ovnLink } from '../ovn/address.ts';
 import { metadataFiles } from '../ovn/metadata.ts';
+import { daemon, uwsgi } from '../pods/workload.ts';
 import { openstackService } from '../standard/service.ts';
-import { daemon, uwsgi } from '../workload.ts';
 import { agentFiles, agents } from './agents.ts';
 import { CONFIG_FILES, isOvs, ml2File, type NeutronInput, neutronConf, STATE } from './config.ts';
 

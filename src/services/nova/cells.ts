@@ -1,6 +1,7 @@
 import { NovaCell } from '../../../api/nova/cell.ts';
 import { NovaCompute } from '../../../api/nova/compute.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
+import { computeHost } from '../../../api/nova/host.ts';
 import { MariaDB } from '../../../api/openstack/mariadb.ts';
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { CronJob, Pod, Secret } from '../../kube/resource.ts';
@@ -8,21 +9,21 @@ import { shortHash } from '../../runtime/plan/canonical.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { conditionOf, isReady, notReady } from '../../runtime/plan/ready.ts';
 import { subjectOf, wait } from '../../runtime/plan/unmet.ts';
-import { type Config, type ConfigFile, generatedFile } from '../config.ts';
-import type { Account } from '../credentials.ts';
+import { adminAddress } from '../backends/mariadb.ts';
+import { cleaningArgv, keepClean } from '../chores/housekeeping.ts';
+import { type Config, type ConfigFile, generatedFile } from '../config/config.ts';
 import { encoded } from '../encoded.ts';
-import { cleaningArgv, keepClean } from '../housekeeping.ts';
 import { imageOf } from '../images.ts';
 import { busUrl } from '../links/bus.ts';
+import type { Account } from '../links/credentials.ts';
 import { databaseUrl } from '../links/database.ts';
 import type { BusLink, DatabaseLink } from '../links/types.ts';
-import { adminAddress } from '../mariadb/address.ts';
 import { podLabels } from '../names.ts';
-import { AWAITED, kollaStart, type PodBlock, type Process, podSpec } from '../pod.ts';
-import type { Expected } from '../reported.ts';
+import { AWAITED, kollaStart, type PodBlock, type Process, podSpec } from '../pods/pod.ts';
+import type { Expected } from '../pods/reported.ts';
+import { tlsVolumes } from '../pods/tls-volumes.ts';
 import { runJob } from '../standard/run-job.ts';
-import { bundleSecret, type Trust, tlsVolumes } from '../tls/trust.ts';
-import { computeHost } from './compute.ts';
+import { bundleSecret, type Trust } from '../tls/trust.ts';
 import { checkCell, cleaningCell, deleteCell, ensureCell, manageConf, manageScripts, SCRIPTS } from './manage.ts';
 import {
   dropBus,

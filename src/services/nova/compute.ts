@@ -1,15 +1,14 @@
-import type { SpecOf } from '../../../api/kind.ts';
 import { NovaCompute } from '../../../api/nova/compute.ts';
 import { CephStorage } from '../../../api/openstack/cephstorage.ts';
 import { Placement } from '../../../api/openstack/placement.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { DaemonSet } from '../../kube/resource.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
 import { type CephLink, cephFiles, cephLink } from '../ceph/link.ts';
-import { askedBy } from '../pod.ts';
+import { askedBy } from '../pods/pod.ts';
+import { daemon, type Workload } from '../pods/workload.ts';
 import { linkedService, neighbours } from '../standard/service.ts';
-
-import { daemon, type Workload } from '../workload.ts';
 import { computeConf, STATE } from './config.ts';
 import {
   COMPUTE_LABEL,
@@ -28,21 +27,6 @@ import { CELL0, notInCell0 } from './spec.ts';
 
 type Spec = SpecOf<typeof NovaCompute>;
 const driver = (name: Spec['computeDriver']) => (spec: DeepReadonly<Spec>) => spec.computeDriver === name;
-
-/** As which host the nova-compute in a pod reports, by the component of its set; undefined for pods of another program. */
-export function computeHost(pod: {
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec?: unknown;
-}): string | undefined {
-  const { name, labels } = pod.metadata;
-  const hosts: Readonly<Record<string, string | undefined>> = {
-    compute: (pod.spec as { readonly nodeName?: string }).nodeName,
-    // Its host name, which is not longer.
-    fake: name.slice(0, 63),
-    ironic: labels?.['app.kubernetes.io/instance'],
-  };
-  return hosts[labels?.['app.kubernetes.io/component'] ?? ''];
-}
 
 /** On every labelled node; privileged, as all that makes guests, networks and volumes on a node must be. */
 const onEveryNode = (more: Partial<Workload<Spec>> & Pick<Workload<Spec>, 'argv'>): Workload<Spec> => ({

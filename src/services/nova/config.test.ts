@@ -6,7 +6,7 @@ import { releases } from '../../oslo/options.ts';
 import { write } from '../../oslo/write.ts';
 import { cachesOverTls } from '../links/cache.ts';
 import { databaseUrl } from '../links/database.ts';
-import { busSections, databaseSection, logging } from '../sections.ts';
+import { busSections, databaseSection, logging } from '../links/sections.ts';
 import {
   apiConf,
   computeConf,

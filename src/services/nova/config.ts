@@ -2,8 +2,8 @@ import type { Release } from '../../../api/blocks/common.ts';
 import { at, type Conf, conf, type Part } from '../../oslo/conf.ts';
 import { type Section, type Sections, template } from '../../oslo/model.ts';
 import { type CephLink, confPath } from '../ceph/link.ts';
+import { authToken, busSections, cacheSection, cafile, logging, userSection } from '../links/sections.ts';
 import type { BusLink, CacheLink, IdentityLink } from '../links/types.ts';
-import { authToken, busSections, cacheSection, cafile, logging, userSection } from '../sections.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 
 /** What all of Nova's processes know: Keystone, and by its catalog everything else. */

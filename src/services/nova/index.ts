@@ -7,8 +7,8 @@ import type { Cx, EachCx } from '../../runtime/plan/cx.ts';
 import { assertReady, statusCause } from '../../runtime/plan/ready.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, wait } from '../../runtime/plan/unmet.ts';
-import { rotationRow } from '../credentials.ts';
 import { encoded } from '../encoded.ts';
+import { rotationRow } from '../links/credentials.ts';
 import { accountsOf } from '../links/spec.ts';
 import {
   cellAccounts,

@@ -1,7 +1,7 @@
 import type { CephLink } from '../ceph/link.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
 import { fieldOf } from '../env.ts';
-import type { ProcessVolume } from '../pod.ts';
+import type { ProcessVolume } from '../pods/pod.ts';
 import { STATE } from './config.ts';
 
 /** Nodes that run guests. */

@@ -1,10 +1,10 @@
 import { type Conf, conf } from '../../oslo/conf.ts';
-import type { ConfigFile } from '../config.ts';
-import { cleaningScript } from '../housekeeping.ts';
+import { cleaningScript } from '../chores/housekeeping.ts';
+import type { ConfigFile } from '../config/config.ts';
 import { busUrl } from '../links/bus.ts';
 import { databaseUrl } from '../links/database.ts';
+import { databaseSection, logging } from '../links/sections.ts';
 import type { BusLink, DatabaseLink } from '../links/types.ts';
-import { databaseSection, logging } from '../sections.ts';
 import { STATE } from './config.ts';
 
 /** Scripts of nova-manage. They hold no credentials: nova-manage takes URLs from its config where it is given none. */

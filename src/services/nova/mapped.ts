@@ -1,6 +1,6 @@
 import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
-import type { Outdated } from '../credentials.ts';
+import type { Outdated } from '../links/credentials.ts';
 import { cellsText, MAPPED_CELLS } from './secrets.ts';
 import { CELL0, cellsOf, type NovaObject } from './spec.ts';
 

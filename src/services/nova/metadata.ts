@@ -3,9 +3,9 @@ import type { AnyObject, DeepReadonly } from '../../kube/object.ts';
 import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { isReady } from '../../runtime/plan/ready.ts';
-import { password } from '../../world/world.ts';
-import { marksOf, mountedBy, switched, wanted } from '../credentials.ts';
+import { password } from '../../world/clock.ts';
 import { encoded } from '../encoded.ts';
+import { marksOf, mountedBy, switched, wanted } from '../links/credentials.ts';
 import { METADATA_KEY } from './secrets.ts';
 import { globalMetadata, type NovaObject } from './spec.ts';
 

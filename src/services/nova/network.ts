@@ -1,12 +1,12 @@
-import type { AnyKind } from '../../../api/kind.ts';
 import { NovaAPI } from '../../../api/nova/api.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../../api/nova/metadata.ts';
 import { NovaNoVNCProxy } from '../../../api/nova/novncproxy.ts';
 import { NovaScheduler } from '../../../api/nova/scheduler.ts';
+import type { AnyKind } from '../../../api/schema/kind.ts';
 import { NetworkPolicy } from '../../kube/resource.ts';
 import { rowsOf } from '../../runtime/plan/row.ts';
-import { admit, isolated, open } from '../network.ts';
+import { admit, isolated, open } from '../exposure/network.ts';
 import { cellObject } from './cells.ts';
 import { API_PORT, CONSOLE_PORT, METADATA_PORT } from './config.ts';
 import { cellsOf, type NovaObject } from './spec.ts';

@@ -3,16 +3,16 @@ import { RabbitMQ } from '../../../api/openstack/rabbitmq.ts';
 import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { uuid } from '../../world/world.ts';
-import { type Account, accountName, type Kept, keep, type Login, namesOf } from '../credentials.ts';
+import { uuid } from '../../world/clock.ts';
+import * as mariadb from '../backends/mariadb.ts';
+import * as rabbitmq from '../backends/rabbitmq.ts';
 import type { HostAddress } from '../hosts.ts';
 import { leaveBus, readBus, registerVhost } from '../links/bus.ts';
+import { type Account, accountName, type Kept, keep, type Login, namesOf } from '../links/credentials.ts';
 import { databaseNameOn, leaveSql, markOlder, readDatabase } from '../links/database.ts';
 import { notLost } from '../links/lost.ts';
 import { named, staying } from '../links/server.ts';
 import type { BusLink, DatabaseLink } from '../links/types.ts';
-import * as mariadb from '../mariadb/address.ts';
-import * as rabbitmq from '../rabbitmq/address.ts';
 import { packed as caOf } from './secrets.ts';
 
 /*

@@ -1,4 +1,3 @@
-import type { SpecOf } from '../../../api/kind.ts';
 import { NovaAPI } from '../../../api/nova/api.ts';
 import { NovaConductor } from '../../../api/nova/conductor.ts';
 import { NovaMetadata } from '../../../api/nova/metadata.ts';
@@ -7,17 +6,18 @@ import { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import { Glance } from '../../../api/openstack/glance.ts';
 import { Neutron } from '../../../api/openstack/neutron.ts';
 import { Placement } from '../../../api/openstack/placement.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import { Deployment, Secret, StatefulSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { fieldMissing, subjectOf, wait } from '../../runtime/plan/unmet.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
 import { hostsCanReachRow } from '../hosts.ts';
 import type { DatabaseLink } from '../links/types.ts';
 import { podLabels, workloadName } from '../names.ts';
-import { UNTIL_HEARD } from '../pod.ts';
+import { UNTIL_HEARD } from '../pods/pod.ts';
+import { daemon, uwsgi, type Workload } from '../pods/workload.ts';
 import { linkedService, neighbours } from '../standard/service.ts';
-import { daemon, uwsgi, type Workload } from '../workload.ts';
 import {
   API_PORT,
   apiConf,

@@ -1,7 +1,7 @@
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { fieldMissing } from '../../runtime/plan/unmet.ts';
-import { checkGiven } from '../given.ts';
+import { checkGiven } from '../backends/given.ts';
 
 export const METADATA_KEY = 'metadata-secret';
 

@@ -1,17 +1,17 @@
-import type { InputOf, ObjectOf, SpecOf } from '../../../api/kind.ts';
 import type { NovaAPI } from '../../../api/nova/api.ts';
 import type { NovaCell } from '../../../api/nova/cell.ts';
 import type { NovaMetadata } from '../../../api/nova/metadata.ts';
 import type { NovaScheduler } from '../../../api/nova/scheduler.ts';
 import type { Nova } from '../../../api/openstack/nova.ts';
+import type { InputOf, ObjectOf, SpecOf } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { stall, type Unmet } from '../../runtime/plan/unmet.ts';
-import { START } from '../config.ts';
+import { START } from '../config/config.ts';
+import { hostBeside, prefixOf } from '../exposure/ingress.ts';
 import { IMAGES } from '../images.ts';
-import { hostBeside, prefixOf } from '../ingress.ts';
 import { databaseNameOf } from '../names.ts';
-import { withoutContainers } from '../override.ts';
-import { BLOCK } from '../workload.ts';
+import { withoutContainers } from '../pods/override.ts';
+import { BLOCK } from '../pods/workload.ts';
 
 /** What a Nova asks for, as pure functions of its spec. */
 

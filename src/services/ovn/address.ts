@@ -1,5 +1,5 @@
-import type { ObjectOf } from '../../../api/kind.ts';
 import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
+import type { ObjectOf } from '../../../api/schema/kind.ts';
 import type { Section } from '../../oslo/model.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';

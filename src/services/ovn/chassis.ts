@@ -1,11 +1,12 @@
 import type { Container, NodeSelectorRequirement } from 'kubernetes-types/core/v1.d.ts';
-import type { SpecOf } from '../../../api/kind.ts';
 import type { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import type { DeepReadonly } from '../../kube/object.ts';
 import { DaemonSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { fieldOf } from '../env.ts';
 import { imageOf } from '../images.ts';
+import { logging } from '../links/sections.ts';
 import {
   COMPUTE_LABEL,
   GATEWAY_LABEL,
@@ -18,10 +19,9 @@ import {
   lacks,
   OVS_RUN,
   onNodes,
-} from '../node.ts';
-import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
-import { logging } from '../sections.ts';
-import type { Workload } from '../workload.ts';
+} from '../pods/node.ts';
+import { askedBy, type Process, type ProcessVolume } from '../pods/pod.ts';
+import type { Workload } from '../pods/workload.ts';
 import { clientSection, type OVNObject } from './address.ts';
 import type { CellAgent } from './metadata.ts';
 import { OVN_RUN, scriptArgv, VSWITCHD_CTL } from './scripts.ts';

@@ -1,6 +1,6 @@
-import type { SpecOf } from '../../../api/kind.ts';
 import { Nova } from '../../../api/openstack/nova.ts';
 import { OVNNetwork } from '../../../api/openstack/ovnnetwork.ts';
+import type { SpecOf } from '../../../api/schema/kind.ts';
 import {
   DaemonSet,
   Deployment,
@@ -17,19 +17,27 @@ import { conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
 import { stall, subjectOf, wait } from '../../runtime/plan/unmet.ts';
-import { type ConfigFile, configSecrets, generatedFile, overwrittenFiles, plainTexts, userFiles } from '../config.ts';
-import { noRotationRow } from '../credentials.ts';
-import { applyService } from '../expose.ts';
+import {
+  type ConfigFile,
+  configSecrets,
+  generatedFile,
+  overwrittenFiles,
+  plainTexts,
+  userFiles,
+} from '../config/config.ts';
+import { applyService } from '../exposure/expose.ts';
+import { networkPolicyRow, open } from '../exposure/network.ts';
 import { hostsCanReachRow } from '../hosts.ts';
+import { noRotationRow } from '../links/credentials.ts';
 import { podLabels, serviceHost, workloadName } from '../names.ts';
-import { networkPolicyRow, open } from '../network.ts';
-import { askedBy, type Process, type ProcessVolume } from '../pod.ts';
-import { certificateRow } from '../standard/certificate.ts';
-import { oneReplica, removeData, storageClass } from '../storage.ts';
+import { askedBy, type Process, type ProcessVolume } from '../pods/pod.ts';
+import { oneReplica, removeData, storageClass } from '../pods/storage.ts';
+import { tlsVolumes } from '../pods/tls-volumes.ts';
+import { processOf, runPods, type Workload } from '../pods/workload.ts';
 import { overTls } from '../tls/certificate.ts';
-import { tlsVolumes, trust } from '../tls/trust.ts';
+import { certificateRow } from '../tls/row.ts';
+import { trust } from '../tls/trust.ts';
 import { REFERENCES, usersBy } from '../users.ts';
-import { processOf, runPods, type Workload } from '../workload.ts';
 import type { OVNObject } from './address.ts';
 import { agentOn, agentSections, agentWorkload, chassisProcesses, chassisWorkload } from './chassis.ts';
 import { cellAgents, metadataFiles } from './metadata.ts';

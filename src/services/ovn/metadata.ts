@@ -4,10 +4,10 @@ import type { DeepReadonly } from '../../kube/object.ts';
 import { DaemonSet } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import type { ConfigFile } from '../config.ts';
-import { COMPUTE_LABEL, has, is } from '../node.ts';
+import type { ConfigFile } from '../config/config.ts';
 import { AGENT_KEY, hostAgentSecret, podAgentSecret } from '../nova/agents.ts';
 import { cellsOf, type NovaSpec } from '../nova/spec.ts';
+import { COMPUTE_LABEL, has, is } from '../pods/node.ts';
 import { servingSecret } from '../tls/certificate.ts';
 import { CA_BUNDLE } from '../tls/trust.ts';
 

@@ -1,7 +1,7 @@
 import type { DeepReadonly } from '../../kube/object.ts';
 import { shell } from '../../world/quote/shell.ts';
-import type { ConfigFile } from '../config.ts';
-import { OVS_RUN } from '../node.ts';
+import type { ConfigFile } from '../config/config.ts';
+import { OVS_RUN } from '../pods/node.ts';
 import { overTls } from '../tls/certificate.ts';
 import { CA_BUNDLE, OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
 import { NB_PORT, type OVNObject, SB_PORT } from './address.ts';

@@ -1,8 +1,8 @@
 import { Placement } from '../../../api/openstack/placement.ts';
 import { conf } from '../../oslo/conf.ts';
-import { authToken } from '../sections.ts';
+import { authToken } from '../links/sections.ts';
+import { uwsgi } from '../pods/workload.ts';
 import { openstackService } from '../standard/service.ts';
-import { uwsgi } from '../workload.ts';
 
 export const placement = openstackService(Placement, {
   name: 'placement',

@@ -1,9 +1,9 @@
 import { rabbitValue } from '../../world/quote/rabbitmq.ts';
-import type { ConfigFile } from '../config.ts';
-import type { Login } from '../credentials.ts';
+import { portsOf } from '../backends/rabbitmq.ts';
+import type { ConfigFile } from '../config/config.ts';
+import type { Login } from '../links/credentials.ts';
 import { overTls } from '../tls/certificate.ts';
 import { OWN_CERTIFICATE, OWN_KEY } from '../tls/trust.ts';
-import { portsOf } from './address.ts';
 
 /** Files are read anew for new connections, two minutes after they changed at the latest: Erlang's cache of them. */
 const encrypted = (ports: ReturnType<typeof portsOf>): readonly string[] => [

@@ -1,15 +1,8 @@
 import { RabbitMQ } from '../../../api/openstack/rabbitmq.ts';
 import { Secret } from '../../kube/resource.ts';
 import { plan, rowsOf } from '../../runtime/plan/row.ts';
-import { password } from '../../world/world.ts';
-import { configSecret, plainText } from '../config.ts';
-import { noRotationRow } from '../credentials.ts';
-import { fieldOf } from '../env.ts';
-import { hostsCanReachRow } from '../hosts.ts';
-import { imageOf } from '../images.ts';
-import { serviceHost } from '../names.ts';
-import { networkPolicyRow, open } from '../network.ts';
-import { kollaStart, type Process } from '../pod.ts';
+import { password } from '../../world/clock.ts';
+import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from '../backends/rabbitmq.ts';
 import {
   checkServer,
   deployed,
@@ -18,10 +11,17 @@ import {
   serverStart,
   serverTarget,
   serverWorkloadsRow,
-} from '../server.ts';
-import { tlsVolumes } from '../tls/trust.ts';
+} from '../backends/server.ts';
+import { configSecret, plainText } from '../config/config.ts';
+import { fieldOf } from '../env.ts';
+import { networkPolicyRow, open } from '../exposure/network.ts';
+import { hostsCanReachRow } from '../hosts.ts';
+import { imageOf } from '../images.ts';
+import { noRotationRow } from '../links/credentials.ts';
+import { serviceHost } from '../names.ts';
+import { kollaStart, type Process } from '../pods/pod.ts';
+import { tlsVolumes } from '../pods/tls-volumes.ts';
 import { REFERENCES, usersBy } from '../users.ts';
-import { adminAddress, adminSecret, portsOf, type RabbitMQObject } from './address.ts';
 import { rabbitFiles } from './files.ts';
 
 const row = rowsOf<RabbitMQObject>();

@@ -1,25 +1,10 @@
-import type { DeepReadonly } from '../../kube/object.ts';
-import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { rowsOf } from '../../runtime/plan/row.ts';
 import { memberHosts, serviceHost, workloadName } from '../names.ts';
-import { certificate, MANAGES, type Names, overTls, READS } from '../tls/certificate.ts';
-import { replicasOf } from '../workload.ts';
+import { replicasOf } from '../pods/workload.ts';
+import { certificateRow } from '../tls/row.ts';
 import { servesTls, wantedPods } from './components.ts';
 import type { Service } from './table.ts';
-
-/** CertificateReady: what its pods show to their clients. */
-export const certificateRow = <O extends Managed>(
-  names: (cx: Cx<O>) => Names,
-  serves: (object: DeepReadonly<O>) => boolean = () => true,
-) =>
-  rowsOf<O>()('CertificateReady', {
-    when: object => serves(object) && overTls(object.spec),
-    manages: [Secret, ...MANAGES],
-    reads: READS,
-    run: cx => certificate(cx, names(cx)),
-  });
 
 /** The same of a service's table; where nothing in it serves, the row is never on, and nothing is granted for it. */
 export function serviceCertificateRow<O extends Managed, S, I>(service: Service<O, S, I>) {

@@ -2,9 +2,9 @@ import type { DeepReadonly } from '../../kube/object.ts';
 import { Deployment, type Resource } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import { type Beside, type Exposed, prefixOf } from '../ingress.ts';
+import { type Beside, type Exposed, prefixOf } from '../exposure/ingress.ts';
+import type { Workload } from '../pods/workload.ts';
 import { overTls } from '../tls/certificate.ts';
-import type { Workload } from '../workload.ts';
 import type { CatalogLine, Service } from './table.ts';
 
 /** What follows from a service's table alone. */

@@ -1,9 +1,9 @@
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { rowsOf } from '../../runtime/plan/row.ts';
-import { type ConfigFile, overwrittenFiles, overwrittenStart, START, userFiles } from '../config.ts';
-import { type PodBlock, withoutKolla } from '../pod.ts';
-import type { Workload } from '../workload.ts';
+import { type ConfigFile, overwrittenFiles, overwrittenStart, START, userFiles } from '../config/config.ts';
+import { type PodBlock, withoutKolla } from '../pods/pod.ts';
+import type { Workload } from '../pods/workload.ts';
 
 /** What the user wrote about one component. */
 export interface Custom {

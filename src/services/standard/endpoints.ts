@@ -1,9 +1,9 @@
-import type { AnyKind } from '../../../api/kind.ts';
+import type { AnyKind } from '../../../api/schema/kind.ts';
 import type { Identity } from '../../cloud/ports.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../../runtime/plan/row.ts';
-import { standsInCatalog } from '../catalog.ts';
+import { standsInCatalog } from './catalog.ts';
 import type { Entry } from './expose.ts';
 import type { Service } from './table.ts';
 

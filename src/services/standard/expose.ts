@@ -2,10 +2,10 @@ import { Service as ServiceResource } from '../../kube/resource.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { rowsOf } from '../../runtime/plan/row.ts';
 import { stall } from '../../runtime/plan/unmet.ts';
-import { applyService, endpointsOf } from '../expose.ts';
-import { type Exposed, PUBLISHING_MANAGES, PUBLISHING_READS, prefixOf, publish } from '../ingress.ts';
+import { applyService, endpointsOf } from '../exposure/expose.ts';
+import { type Exposed, PUBLISHING_MANAGES, PUBLISHING_READS, prefixOf, publish } from '../exposure/ingress.ts';
 import { podLabels, workloadName } from '../names.ts';
-import { overrideOf, withoutService } from '../override.ts';
+import { overrideOf, withoutService } from '../pods/override.ts';
 import { besideOf, isPublished, reachedOf, wantedPods } from './components.ts';
 import type { Service } from './table.ts';
 

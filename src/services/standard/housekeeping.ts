@@ -2,10 +2,10 @@ import { CronJob, Job, Pod, Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../../runtime/plan/row.ts';
-import type { ConfigFile } from '../config.ts';
-import { clean, cleaningScript } from '../housekeeping.ts';
-import type { Also, PodBlock, Process } from '../pod.ts';
-import { blockOf } from '../workload.ts';
+import { clean, cleaningScript } from '../chores/housekeeping.ts';
+import type { ConfigFile } from '../config/config.ts';
+import type { Also, PodBlock, Process } from '../pods/pod.ts';
+import { blockOf } from '../pods/workload.ts';
 import type { Configured } from './config.ts';
 import { jobProcess } from './run-job.ts';
 

@@ -1,7 +1,7 @@
 import { Job, Pod } from '../../kube/resource.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../../runtime/plan/row.ts';
-import { blockOf } from '../workload.ts';
+import { blockOf } from '../pods/workload.ts';
 import type { Configured } from './config.ts';
 import { jobProcess, runJob } from './run-job.ts';
 import type { Databases, Service } from './table.ts';

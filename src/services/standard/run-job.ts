@@ -1,9 +1,9 @@
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { podLabels } from '../names.ts';
-import { type Also, type PodBlock, type Process, type ProcessVolume, podSpec } from '../pod.ts';
-import { isBundle } from '../tls/trust.ts';
+import { type Also, type PodBlock, type Process, type ProcessVolume, podSpec } from '../pods/pod.ts';
+import { isBundle } from '../pods/tls-volumes.ts';
 
 /** A Job of an object: its process, whose name is the step, and what it reads. */
 export interface Step {

@@ -1,8 +1,8 @@
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import type { Row } from '../../runtime/plan/row.ts';
-import type { Account } from '../credentials.ts';
 import { busServer, dropBus, ensureBus } from '../links/bus.ts';
+import type { Account } from '../links/credentials.ts';
 import { identityAdmin, keystoneServer } from '../links/identity.ts';
 import { accountsOf } from '../links/spec.ts';
 import { type Credentials, credentialsRow, givenCredentialsRow } from './credentials.ts';

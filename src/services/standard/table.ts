@@ -3,10 +3,10 @@ import type { Resource } from '../../kube/resource.ts';
 import type { Conf } from '../../oslo/conf.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
-import type { ConfigFile } from '../config.ts';
+import type { ConfigFile } from '../config/config.ts';
 import type { BusLink, CacheLink, DatabaseLink, IdentityLink } from '../links/types.ts';
-import type { Peer } from '../override.ts';
-import type { Workload } from '../workload.ts';
+import type { Peer } from '../pods/override.ts';
+import type { Workload } from '../pods/workload.ts';
 
 /** By the name that the service's table gives each database. */
 export type Databases = Readonly<Record<string, DatabaseLink>>;

@@ -2,9 +2,9 @@ import { Deployment, PodDisruptionBudget, ReplicaSet, type Resource } from '../.
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { type Row, rowsOf } from '../../runtime/plan/row.ts';
-import { USERS } from '../credentials.ts';
-import { changesRelease } from '../release.ts';
-import { homeOf, nameOf, type Pods, runPods } from '../workload.ts';
+import { USERS } from '../links/credentials.ts';
+import { homeOf, nameOf, type Pods, runPods } from '../pods/workload.ts';
+import { changesRelease } from './release.ts';
 
 /** WorkloadsReady: pods run what the config says. */
 export const workloadsRow = <O extends Managed, S, C>(

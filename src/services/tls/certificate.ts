@@ -10,9 +10,9 @@ import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { conditionOf } from '../../runtime/plan/ready.ts';
 import { fieldMissing, stall, subjectOf, wait } from '../../runtime/plan/unmet.ts';
+import { type CertificateText, endOf, flawOf, union } from '../../world/x509.ts';
 import { hostNames } from '../hosts.ts';
 import { nextServing, type Serving, TURN_MS } from './serving.ts';
-import { type CertificateText, endOf, flawOf, union } from './x509.ts';
 
 /** spec.tls of every kind that has it; those that only call others have no more than the bundle. */
 export interface TlsSpec {

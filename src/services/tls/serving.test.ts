@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeAuthority } from '../../real/certificate.ts';
+import { leadsTo, union } from '../../world/x509.ts';
 import { nextServing, type Serving, SPREAD_MS } from './serving.ts';
-import { leadsTo, union } from './x509.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const [first, second] = [makeAuthority('first', NOW), makeAuthority('second', NOW)];

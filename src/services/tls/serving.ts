@@ -1,5 +1,5 @@
-import type { CertificateText } from './x509.ts';
-import { endOf, includes, union } from './x509.ts';
+import type { CertificateText } from '../../world/x509.ts';
+import { endOf, includes, union } from '../../world/x509.ts';
 
 /** What the pods of a server mount: its certificate, and the CAs that its clients must trust meanwhile. */
 export interface Serving {

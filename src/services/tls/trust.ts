@@ -2,13 +2,12 @@ import { Secret } from '../../kube/resource.ts';
 import type { Cx } from '../../runtime/plan/cx.ts';
 import type { Managed } from '../../runtime/plan/managed.ts';
 import { wait } from '../../runtime/plan/unmet.ts';
-import type { ProcessVolume } from '../pod.ts';
-import { type Shown, servingSecret, tlsOf } from './certificate.ts';
-import { union } from './x509.ts';
+import { union } from '../../world/x509.ts';
+import { servingSecret, tlsOf } from './certificate.ts';
 
 /** In every container the same: URLs with it are stored in Nova's database and read by other pods (cell mappings). */
-const CA_FOLDER = '/etc/openstack-tls/ca';
-const OWN_FOLDER = '/etc/openstack-tls/own';
+export const CA_FOLDER = '/etc/openstack-tls/ca';
+export const OWN_FOLDER = '/etc/openstack-tls/own';
 export const CA_BUNDLE = `${CA_FOLDER}/ca.crt`;
 export const OWN_CERTIFICATE = `${OWN_FOLDER}/tls.crt`;
 export const OWN_KEY = `${OWN_FOLDER}/tls.key`;
@@ -58,33 +57,6 @@ export async function trustOf<O extends Managed>(
     who: 'Operator',
   });
 }
-
-/** What the pods mount. Not part of their config: a renewed certificate is read where it lies, or by a signal. */
-export function tlsVolumes(trust: Trust | undefined, shown?: Shown): readonly ProcessVolume[] {
-  const volumes: ProcessVolume[] = [];
-  if (trust)
-    volumes.push({
-      name: 'ca-bundle',
-      mountPath: CA_FOLDER,
-      readOnly: true,
-      secret: { secretName: trust.secret, defaultMode: 0o444 },
-    });
-  if (shown)
-    volumes.push({
-      name: 'tls',
-      mountPath: OWN_FOLDER,
-      readOnly: true,
-      secret: {
-        secretName: shown.secret,
-        defaultMode: 0o440,
-        items: ['tls.crt', 'tls.key'].map(key => ({ key, path: key })),
-      },
-    });
-  return volumes;
-}
-
-/** Jobs call others and serve nobody. */
-export const isBundle = (volume: ProcessVolume): boolean => volume.mountPath === CA_FOLDER;
 
 /** A login of the operator's that may go on to other services, which have certificates of other CAs. */
 export const trusting = <L extends { readonly ca: string | undefined }>(link: L, trust: Trust | undefined): L =>

@@ -1,10 +1,10 @@
 import { messageBus } from '../../../api/blocks/links.ts';
 import { apiService, apiServiceRules } from '../../../api/blocks/service.ts';
-import { kind } from '../../../api/kind.ts';
+import { kind } from '../../../api/schema/kind.ts';
 import { at, conf } from '../../../src/oslo/conf.ts';
-import { authToken, cacheSection } from '../../../src/services/sections.ts';
+import { authToken, cacheSection } from '../../../src/services/links/sections.ts';
+import { uwsgi } from '../../../src/services/pods/workload.ts';
 import { openstackService } from '../../../src/services/standard/service.ts';
-import { uwsgi } from '../../../src/services/workload.ts';
 
 export const Toy = kind({
   in: { group: 'toy.openstack.org', version: 'v1alpha1' },

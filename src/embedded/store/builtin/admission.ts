@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../kube/object.ts';
-import type { Call, Server } from '../call.ts';
-import { isObject, items, type Json } from '../json.ts';
-import { forbidden, notFound } from '../status.ts';
+import type { Call, Server } from '../common/call.ts';
+import { isObject, items, type Json } from '../common/json.ts';
+import { forbidden, notFound } from '../common/status.ts';
 
 /** The admission plugins that are on by default and that our objects meet; ServiceAccount is off in both worlds. */
 export function admitCreate(server: Server, call: Call, object: AnyObject): void {

@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../../kube/object.ts';
-import { child, isObject, items, type Json, orElse } from '../json.ts';
+import { child, isObject, items, type Json, orElse } from '../common/json.ts';
 import { defaultPod, defaultPodSpec } from './pod-defaults.ts';
 
 /** What kube-apiserver fills in while it reads an object, for the kinds that the operator and the simulated controllers write. */

@@ -1,4 +1,4 @@
-import { child, isObject, items, type Json, orElse } from '../json.ts';
+import { child, isObject, items, type Json, orElse } from '../common/json.ts';
 
 /** pkg/apis/core/v1/defaults.go, for the parts of a PodSpec that reach our pods. */
 export function defaultPodSpec(spec: Json): void {

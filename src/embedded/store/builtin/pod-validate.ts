@@ -1,7 +1,7 @@
-import { isObject, items, type Json } from '../json.ts';
-import { labelErrors } from '../meta.ts';
-import { parseQuantity } from '../quantity.ts';
-import { duplicate, type FieldError, invalidValue, notFoundValue, notSupported, required } from '../status.ts';
+import { isObject, items, type Json } from '../common/json.ts';
+import { labelErrors } from '../common/meta.ts';
+import { parseQuantity } from '../common/quantity.ts';
+import { duplicate, type FieldError, invalidValue, notFoundValue, notSupported, required } from '../common/status.ts';
 
 /** pkg/apis/core/validation, for what our pods could get wrong. */
 export function podSpecErrors(spec: Json, path: string): FieldError[] {

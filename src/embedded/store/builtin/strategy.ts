@@ -1,8 +1,8 @@
 import type { AnyObject } from '../../../kube/object.ts';
-import type { Call, Server } from '../call.ts';
+import type { Call, Server } from '../common/call.ts';
+import { child, clone, equal, isObject, items, type Json, without } from '../common/json.ts';
+import { decode } from '../common/types.ts';
 import { newStatus } from '../custom/definition.ts';
-import { child, clone, equal, isObject, items, type Json, without } from '../json.ts';
-import { decode } from '../types.ts';
 
 /** PrepareForCreate and PrepareForUpdate of the built-in kinds: what the server writes whatever the client said. */
 

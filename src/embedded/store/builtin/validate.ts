@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { AnyObject } from '../../../kube/object.ts';
-import type { Call, Server } from '../call.ts';
+import type { Call, Server } from '../common/call.ts';
+import { equal, isObject, items, type Json, without } from '../common/json.ts';
+import { denied, duplicate, type FieldError, invalidValue, notSupported, required } from '../common/status.ts';
 import { definitionErrors } from '../custom/definition.ts';
-import { equal, isObject, items, type Json, without } from '../json.ts';
-import { denied, duplicate, type FieldError, invalidValue, notSupported, required } from '../status.ts';
 import { oneOf, podSpecErrors, portErrors } from './pod-validate.ts';
 import {
   atLeastZero,

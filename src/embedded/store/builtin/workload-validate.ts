@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../../kube/object.ts';
-import { equal, isObject, items, type Json } from '../json.ts';
-import { byReason, denied, type FieldError, invalidValue, notSupported, required } from '../status.ts';
+import { equal, isObject, items, type Json } from '../common/json.ts';
+import { byReason, denied, type FieldError, invalidValue, notSupported, required } from '../common/status.ts';
 import { podSpecErrors } from './pod-validate.ts';
 
 /** Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs. */

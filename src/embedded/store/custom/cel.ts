@@ -1,8 +1,8 @@
 import { Environment } from '@marcbachmann/cel-js';
 import type { AnyObject } from '../../../kube/object.ts';
-import { equal, isObject } from '../json.ts';
-import { canonical, parseQuantity } from '../quantity.ts';
-import { byReason, type FieldError, invalidValue } from '../status.ts';
+import { equal, isObject } from '../common/json.ts';
+import { canonical, parseQuantity } from '../common/quantity.ts';
+import { byReason, type FieldError, invalidValue } from '../common/status.ts';
 import { counterpart } from './check.ts';
 import type { Rule, Schema } from './schema.ts';
 

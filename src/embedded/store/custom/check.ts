@@ -1,5 +1,13 @@
-import { equal, isObject } from '../json.ts';
-import { type FieldError, invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../status.ts';
+import { equal, isObject } from '../common/json.ts';
+import {
+  type FieldError,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from '../common/status.ts';
 import { formatHolds } from './formats.ts';
 import { type Schema, schemaFor } from './schema.ts';
 

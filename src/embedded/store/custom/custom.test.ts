@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../../../kube/object.ts';
-import type { CustomVersion } from '../resources.ts';
+import type { CustomVersion } from '../common/resources.ts';
 import { decodeCustom } from './decode.ts';
 import type { Schema } from './schema.ts';
 import { customCreateErrors, customUpdateErrors } from './validate.ts';

@@ -1,6 +1,6 @@
-import { clone, isObject, type Json } from '../json.ts';
-import type { CustomVersion } from '../resources.ts';
-import { DecodeError, decode } from '../types.ts';
+import { clone, isObject, type Json } from '../common/json.ts';
+import type { CustomVersion } from '../common/resources.ts';
+import { DecodeError, decode } from '../common/types.ts';
 import { prune, pruneNulls, type Schema, setSchemaDefaults } from './schema.ts';
 
 /** Reads a custom resource: metadata as Go would, the rest pruned and defaulted by the CRD's schema. */

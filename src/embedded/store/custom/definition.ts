@@ -1,8 +1,8 @@
 import type { AnyObject } from '../../../kube/object.ts';
-import { type Call, type Server, timeOf } from '../call.ts';
-import { clone, isObject, items, type Json } from '../json.ts';
-import { tracked } from '../owners.ts';
-import { type FieldError, invalidValue, notSupported, required } from '../status.ts';
+import { type Call, type Server, timeOf } from '../common/call.ts';
+import { clone, isObject, items, type Json } from '../common/json.ts';
+import { tracked } from '../common/owners.ts';
+import { type FieldError, invalidValue, notSupported, required } from '../common/status.ts';
 
 /** A new definition is not served yet: its status has the stored version and no names. */
 export function newStatus(crd: AnyObject): void {

@@ -1,4 +1,4 @@
-import { clone, isObject, type Json } from '../json.ts';
+import { clone, isObject, type Json } from '../common/json.ts';
 
 /** A structural schema node as it stands in the CRD. */
 export interface Schema {

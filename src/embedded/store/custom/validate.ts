@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../kube/object.ts';
-import { isObject, without } from '../json.ts';
-import type { CustomVersion } from '../resources.ts';
-import { duplicate, type FieldError, invalidValue } from '../status.ts';
+import { isObject, without } from '../common/json.ts';
+import type { CustomVersion } from '../common/resources.ts';
+import { duplicate, type FieldError, invalidValue } from '../common/status.ts';
 import { celErrors } from './cel.ts';
 import { schemaErrors } from './check.ts';
 import type { Schema } from './schema.ts';

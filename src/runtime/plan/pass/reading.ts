@@ -1,5 +1,5 @@
-import type { AnyKind, ObjectOf } from '../../../../api/kind.ts';
-import type { Informer } from '../../../kube/cache.ts';
+import type { AnyKind, ObjectOf } from '../../../../api/schema/kind.ts';
+import type { Informer } from '../../../kube/cache/cache.ts';
 import { type AnyObject, type DeepReadonly, keyOf, type Ref } from '../../../kube/object.ts';
 import { Pod, type Resource, Secret } from '../../../kube/resource.ts';
 import type { Wish } from '../cx.ts';

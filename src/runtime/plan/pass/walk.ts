@@ -1,9 +1,9 @@
 import type { Cloud } from '../../../cloud/ports.ts';
-import type { Cache, Informer } from '../../../kube/cache.ts';
+import type { Cache, Informer } from '../../../kube/cache/cache.ts';
 import type { Client } from '../../../kube/client.ts';
 import type { AnyObject, DeepReadonly, Ref } from '../../../kube/object.ts';
 import type { Resource } from '../../../kube/resource.ts';
-import type { Clock, Random } from '../../../world/world.ts';
+import type { Clock, Random } from '../../../world/clock.ts';
 import type { Gate } from '../../gate.ts';
 import type { Managed } from '../managed.ts';
 import type { Plan } from '../row.ts';

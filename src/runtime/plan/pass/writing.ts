@@ -1,4 +1,4 @@
-import type { AnyKind, InputOf, ObjectOf } from '../../../../api/kind.ts';
+import type { AnyKind, InputOf, ObjectOf } from '../../../../api/schema/kind.ts';
 import type { DeleteOptions } from '../../../kube/client.ts';
 import { ApiError } from '../../../kube/errors.ts';
 import type { AnyObject, DeepReadonly, Ref } from '../../../kube/object.ts';
