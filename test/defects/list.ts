@@ -993,7 +993,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/runtime/lease.ts',
     find: 'if (why === undefined) return;',
     replace: 'return;',
-    caughtBy: 'src/runtime/lease.test.ts > whoever comes later',
+    caughtBy: 'src/runtime/lease.test.ts > the later one gives way',
   },
   {
     name: 'two operators that start at once both give way',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { conditionsPage, EVENTS, REASONS } from './reasons.ts';
 
 /** Where conditions and events come from. Elsewhere `reason` is the API server's word, or a pretender's. */
-const FOLDERS = ['src/runtime/plan', 'src/services', 'src/controlplane', 'src/operator'];
+const FOLDERS = ['src/runtime', 'src/services', 'src/controlplane', 'src/operator', 'src/world'];
 
 const sources = FOLDERS.flatMap(folder =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
